@@ -1,0 +1,86 @@
+//! Errors of embedding and search.
+
+use std::path::PathBuf;
+
+/// What can go wrong when embedding.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// Values do not form whole rows.
+    #[error("`{values}` values do not form rows of `{dim}`")]
+    Shape {
+        /// Values per row.
+        dim: usize,
+        /// Number of values given.
+        values: usize,
+    },
+    /// The tokenizer refused a text.
+    #[error("tokenizer failed: {0}")]
+    Tokenize(String),
+    /// The model could not compute.
+    #[error("model `{model}` failed: {message}")]
+    Model {
+        /// The model's id.
+        model: String,
+        /// What the back end said.
+        message: String,
+    },
+}
+
+/// What can go wrong in an index.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// Values do not form whole rows.
+    #[error("`{values}` values do not form vectors of dimension `{dim}`")]
+    Shape {
+        /// Dimension of the index.
+        dim: usize,
+        /// Number of values given.
+        values: usize,
+    },
+    /// As many ids as vectors are needed.
+    #[error("`{ids}` ids for `{vectors}` vectors")]
+    Count {
+        /// Ids given.
+        ids: usize,
+        /// Vectors given.
+        vectors: usize,
+    },
+    /// A vector or query holds NaN or an infinity.
+    #[error("vector `{row}` has a value that is not finite")]
+    NotFinite {
+        /// Row in the batch.
+        row: usize,
+    },
+    /// A vector is not of norm 1.
+    #[error("vector `{row}` has norm `{norm}`, expected 1")]
+    NotUnit {
+        /// Row in the batch.
+        row: usize,
+        /// Its norm.
+        norm: f32,
+    },
+    /// An id is out of range or occurs twice in a batch.
+    #[error("id `{id}` is out of range or given twice")]
+    Id {
+        /// The id.
+        id: u64,
+    },
+    /// A file is damaged, foreign or of another dimension or version.
+    #[error("index file `{path}` cannot be used: {reason}; delete it to have it rebuilt")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("index file `{path}`")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+}

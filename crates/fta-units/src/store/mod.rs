@@ -1,0 +1,221 @@
+//! The [`UnitStore`] port: the durable truth. Everything else (vectors' index, lexical index) is rebuilt from it.
+
+use fta_segment::{Fragment, Session, SessionId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    longitudinal::Longitudinal,
+    unit::{Link, Unit, UnitId},
+};
+
+/// Name of one user's memory. Memories of different names cannot see each other.
+///
+/// 1 to 200 bytes, no control characters, so that it can be shown, typed and used as a key prefix.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Namespace(String);
+
+impl Namespace {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`StoreError::Namespace`] for an empty or too long name, or one with control characters.
+    pub fn new(name: impl Into<String>) -> Result<Self, StoreError> {
+        let name = name.into();
+        if name.trim().is_empty() || name.len() > 200 || name.chars().any(char::is_control) {
+            return Err(StoreError::Namespace { name });
+        }
+        Ok(Self(name))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Namespace {
+    type Error = StoreError;
+    fn try_from(name: String) -> Result<Self, StoreError> {
+        Self::new(name)
+    }
+}
+
+impl From<Namespace> for String {
+    fn from(namespace: Namespace) -> Self {
+        namespace.0
+    }
+}
+
+impl std::fmt::Display for Namespace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether a session is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Still running: turns arrive one by one.
+    Running,
+    /// Finished: its units are final.
+    Finished,
+}
+
+/// A session with the raw turns and how it was cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredSession {
+    /// The raw turns: a unit is never the only copy of what was said.
+    pub session: Session,
+    /// Its fragments.
+    pub fragments: Vec<Fragment>,
+    /// Whether it is whole.
+    pub state: SessionState,
+    /// Hash of everything that the units depend on (turns and the ids of detector, extractor, ...); a second ingest of
+    /// the same session with the same hash changes nothing.
+    pub fingerprint: u64,
+    /// Position in the order of ingestion, from 0.
+    pub ordinal: u64,
+}
+
+/// One vector of a unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredVector {
+    /// The unit.
+    pub unit: UnitId,
+    /// Which text of the unit it embeds (see `fta-mem`): 0 is the retrieval text `rho(m)`.
+    pub view: u16,
+    /// The unit vector.
+    pub values: Vec<f32>,
+}
+
+/// Constants of one memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryMeta {
+    /// Id of the embedding model of all stored vectors; empty while there is none.
+    pub embedder: String,
+    /// Dimension of all stored vectors.
+    pub dim: u32,
+    /// The id that the next unit gets.
+    pub next_unit: u64,
+    /// The ordinal that the next session gets.
+    pub next_session: u64,
+}
+
+/// Everything that a memory holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MemorySnapshot {
+    /// Constants.
+    pub meta: MemoryMeta,
+    /// Sessions by rising ordinal.
+    pub sessions: Vec<StoredSession>,
+    /// Units by rising id.
+    pub units: Vec<Unit>,
+    /// Links by rising `(from, to)`.
+    pub links: Vec<Link>,
+    /// Vectors by rising `(unit, view)`.
+    pub vectors: Vec<StoredVector>,
+    /// `U` and `H`.
+    pub longitudinal: Longitudinal,
+}
+
+/// One change. Deleting what is not there is no error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoreOp {
+    /// Sets the constants.
+    PutMeta(MemoryMeta),
+    /// Adds or replaces a session by id.
+    PutSession(StoredSession),
+    /// Removes a session's record (not its units).
+    DeleteSession(SessionId),
+    /// Adds or replaces a unit by id.
+    PutUnit(Unit),
+    /// Removes a unit, its vectors and every link from or to it.
+    DeleteUnit(UnitId),
+    /// Adds or replaces a link by `(from, to)`.
+    PutLink(Link),
+    /// Adds or replaces a vector by `(unit, view)`.
+    PutVector(StoredVector),
+    /// Replaces `U` and `H`.
+    PutLongitudinal(Longitudinal),
+    /// Removes the memory and all it holds.
+    DeleteAll,
+}
+
+/// Keeps memories durably.
+///
+/// # Contract
+/// - `apply` is atomic and durable: after it returns the changes survive a crash; before, none of them is seen.
+/// - Readers see a consistent state while a writer works.
+/// - Namespaces are separate: no call reads or writes outside the one it names, `purge` and `namespaces` apart.
+/// - After `purge`, no byte of anything deleted or replaced before remains in the store's files.
+pub trait UnitStore: Send + Sync {
+    /// Names of all memories, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be read.
+    fn namespaces(&self) -> Result<Vec<Namespace>, StoreError>;
+
+    /// All that a memory holds; empty for a name that is not there.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be read or a record is damaged.
+    fn read(&self, namespace: &Namespace) -> Result<MemorySnapshot, StoreError>;
+
+    /// Applies all changes in order, or none.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the changes cannot be written.
+    fn apply(&self, namespace: &Namespace, changes: &[StoreOp]) -> Result<(), StoreError>;
+
+    /// Removes what deleted and replaced records left behind.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be rewritten; nothing is lost then.
+    fn purge(&self) -> Result<(), StoreError>;
+}
+
+/// What can go wrong in a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The name cannot be used.
+    #[error("`{name}` is no memory name: 1 to 200 bytes without control characters are needed")]
+    Namespace {
+        /// The name.
+        name: String,
+    },
+    /// Another process has the store open.
+    #[error("memory `{path}` is in use by another process; wait for it or choose another directory")]
+    InUse {
+        /// The file.
+        path: std::path::PathBuf,
+    },
+    /// The file is not a store, or it is damaged.
+    #[error("memory `{path}` is damaged or no FTA-Mem store: {reason}; restore it from an export")]
+    Damaged {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// The file was written by a version that this one cannot read.
+    #[error("memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export")]
+    Version {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Format of the file.
+        found: u32,
+        /// Format that can be read.
+        supported: u32,
+    },
+    /// The operating system or the engine refused.
+    #[error("store `{path}` failed: {message}")]
+    Backend {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What was said.
+        message: String,
+    },
+}
