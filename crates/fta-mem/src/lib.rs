@@ -1,1 +1,30 @@
-//! fta-mem.
+//! Long-term memory for dialogue agents.
+//!
+//! [`Memory`] keeps conversations as Fact-Time-Affect units in one data directory; [`UserMemory`] is the memory of one
+//! user. Sessions go in through [`UserMemory::ingest`], questions are answered by [`UserMemory::ask`]. Every step is
+//! a port that the [`MemoryBuilder`] lets you replace; the defaults run offline.
+
+pub mod builder;
+pub mod config;
+pub mod error;
+pub mod memory;
+pub mod report;
+pub mod running;
+pub mod transfer;
+pub mod user;
+
+pub use builder::MemoryBuilder;
+pub use config::MemoryConfig;
+pub use error::Error;
+pub use memory::Memory;
+pub use report::{
+    Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour, RetrieveOptions, UnitView,
+};
+pub use running::RunningSession;
+pub use user::UserMemory;
+
+pub use fta_index as index;
+pub use fta_llm as llm;
+pub use fta_retrieve as retrieve;
+pub use fta_segment as segment;
+pub use fta_units as units;
