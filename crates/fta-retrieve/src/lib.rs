@@ -1,11 +1,13 @@
 //! From a question to an answer: query rewriting, cue score, ranking, linked neighbours, the packet, extractive answers.
 
 pub mod answer;
+pub mod config;
 pub mod cue;
 pub mod packet;
 pub mod query;
 
 pub use answer::{Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef};
+pub use config::{Boosts, RetrievalConfig, ViewWeights};
 pub use cue::{CueScore, CueWeights, cue_score};
 pub use packet::{Background, LinkedUnit, Packet, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};

@@ -97,3 +97,15 @@ impl Packet {
             .find_map(|s| s.turns.iter().find(|t| t.index == index))
     }
 }
+
+impl Packet {
+    /// The packet as text for an answer model: four sections, each under its heading, empty ones left out.
+    pub fn render(&self) -> String {
+        todo!()
+    }
+
+    /// Tokens of the rendered packet: characters / 4, rounded up.
+    pub fn tokens(&self) -> usize {
+        self.render().chars().count().div_ceil(4)
+    }
+}
