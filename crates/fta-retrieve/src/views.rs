@@ -14,6 +14,8 @@ pub const CONTEXT: View = 1;
 pub const FIRST_SENTENCE: View = 2;
 /// Most sentence views of a unit; later sentences are reached through the context view.
 pub const MAX_SENTENCES: usize = 24;
+/// One past the highest view: sentences and one caption.
+pub const MAX_VIEWS: View = FIRST_SENTENCE + MAX_SENTENCES as View + 1;
 
 /// Bytes of the turn before that go into the context view: its end, where a question stands.
 const CONTEXT_BEFORE: usize = 600;
