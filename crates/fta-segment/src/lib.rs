@@ -20,6 +20,7 @@ pub mod variants;
 mod walk;
 
 pub use bws::{Bws, BwsConfig};
+pub use cohesion::{CohesionConfig, CohesionDetector};
 
 pub use detect::{BoundaryCue, BoundaryDetector, BoundarySpan, DetectError, FallbackDetector, Window};
 pub use dialogue::{Conversation, DialogueError, Role, Session, SessionId, Turn, TurnSpan};
