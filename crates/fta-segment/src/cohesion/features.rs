@@ -77,7 +77,8 @@ impl Reader {
         }
         features.closes |= CLOSINGS.iter().any(|c| starts_with(&said, c));
         if position == 0 {
-            features.greets = GREETINGS.iter().any(|g| starts_with(&said, g));
+            // "Hello?" asks whether the other is still there.
+            features.greets = !sentence.asks && GREETINGS.iter().any(|g| starts_with(&said, g));
             features.responds = RESPONSES.iter().any(|r| starts_with(&said, r));
         }
         if !sentence.words.is_empty() || sentence.asks {

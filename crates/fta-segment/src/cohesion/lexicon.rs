@@ -507,6 +507,8 @@ pub(super) const CLOSINGS: &[&str] = &[
     "you too bye",
     "nice talking",
     "it was nice talking",
+    "it was good talking",
+    "good talking",
     "it was great talking",
     "thanks for talking",
     "thank you for talking",
