@@ -6,7 +6,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lexicon::{
-    CLOSINGS, GREETINGS, LIGHT_WORDS, NEGATIONS, OPENINGS, PLEASANT, RESPONSES, UNPLEASANT,
+    self, CLOSINGS, GREETINGS, LIGHT_WORDS, NEGATIONS, OPENINGS, PLEASANT, RESPONSES, UNPLEASANT,
 };
 use crate::dialogue::Turn;
 
@@ -39,7 +39,12 @@ pub(super) struct TurnFeatures {
 /// Word lists in the form for look-up, and the stemmer. English; other languages have stems and questions only.
 pub(super) struct Reader {
     stemmer: Stemmer,
+    openings: Vec<(f64, String)>,
+    greetings: Vec<String>,
+    closings: Vec<String>,
+    responses: Vec<String>,
     light: BTreeSet<&'static str>,
+    negations: BTreeSet<&'static str>,
     pleasant: BTreeSet<String>,
     unpleasant: BTreeSet<String>,
 }
@@ -47,9 +52,21 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new() -> Self {
         let stemmer = Stemmer::create(Algorithm::English);
-        let stems = |words: &[&str]| words.iter().map(|w| stemmer.stem(w).into_owned()).collect();
+        let stems = |list| lexicon::words(list).iter().map(|w| stemmer.stem(w).into_owned()).collect();
         let (pleasant, unpleasant) = (stems(PLEASANT), stems(UNPLEASANT));
-        Self { light: LIGHT_WORDS.iter().copied().collect(), pleasant, unpleasant, stemmer }
+        let openings =
+            OPENINGS.iter().flat_map(|&(strength, list)| lexicon::phrases(list).map(move |o| (strength, o)));
+        Self {
+            openings: openings.collect(),
+            greetings: lexicon::phrases(GREETINGS).collect(),
+            closings: lexicon::phrases(CLOSINGS).collect(),
+            responses: lexicon::phrases(RESPONSES).collect(),
+            light: lexicon::words(LIGHT_WORDS),
+            negations: lexicon::words(NEGATIONS),
+            pleasant,
+            unpleasant,
+            stemmer,
+        }
     }
 
     /// Reads one turn. `names`: words of the speakers' names, which are said without being the subject.
@@ -72,14 +89,14 @@ impl Reader {
         names: &BTreeSet<String>,
     ) {
         let said = sentence.words.join(" ");
-        if let Some((_, strength)) = OPENINGS.iter().find(|o| starts_with(&said, o.0)) {
+        if let Some((strength, _)) = self.openings.iter().find(|o| starts_with(&said, &o.1)) {
             features.opening = features.opening.max(*strength);
         }
-        features.closes |= CLOSINGS.iter().any(|c| starts_with(&said, c));
+        features.closes |= self.closings.iter().any(|c| starts_with(&said, c));
         if position == 0 {
             // "Hello?" asks whether the other is still there.
-            features.greets = !sentence.asks && GREETINGS.iter().any(|g| starts_with(&said, g));
-            features.responds = RESPONSES.iter().any(|r| starts_with(&said, r));
+            features.greets = !sentence.asks && self.greetings.iter().any(|g| starts_with(&said, g));
+            features.responds = self.responses.iter().any(|r| starts_with(&said, r));
         }
         if !sentence.words.is_empty() || sentence.asks {
             features.asks_last = sentence.asks;
@@ -106,7 +123,7 @@ impl Reader {
                 continue;
             }
             let before = &words[i.saturating_sub(NEGATION_REACH)..i];
-            let negated = before.iter().any(|w| NEGATIONS.contains(&w.as_str()));
+            let negated = before.iter().any(|w| self.negations.contains(w.as_str()));
             if pleasant == negated {
                 features.unpleasant += 1.0;
             } else {

@@ -1,6 +1,11 @@
 //! Segmentation of real dialogues, as a user of the crate calls it.
 //!
 //! The dialogues are not part of the repository; without the data folder next to it these tests have nothing to do.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests fail by panics and report what they measure"
+)]
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
