@@ -66,6 +66,35 @@ impl Default for BwsConfig {
 /// # Source
 /// Eq. 2, Alg. 1. Differs: Alg. 1 loses a turn when a window has one span (spec section 9.1), and its minimum step is 1
 /// (section 9.2; [`BwsConfig::paper`]).
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+///
+/// use fta_segment::{
+///     Bws, BwsConfig, CohesionConfig, CohesionDetector, Role, Segmenter, Session, Turn, TurnSpan,
+/// };
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let said = ["My tomatoes are ripe", "Good soil, those tomatoes", "Rich soil from the compost", "By the way, I passed my exam",
+///     "The chemistry exam?", "Chemistry, yes, with the best mark"];
+/// let turns = said.iter().enumerate().map(|(i, text)| Turn {
+///     index: i as u32,
+///     source_id: format!("s1:{}", i + 1),
+///     speaker: ["Ada", "Bo"][i % 2].to_owned(),
+///     role: Role::Peer,
+///     at: None,
+///     text: (*text).to_owned(),
+///     caption: None,
+/// });
+/// let session = Session { id: "s1".into(), started_at: None, turns: turns.collect() };
+///
+/// let detector = Arc::new(CohesionDetector::new(CohesionConfig::default())?);
+/// let fragments = Bws::new(BwsConfig::default(), detector)?.segment(&session).await?;
+/// assert_eq!(fragments.iter().map(|f| f.span).collect::<Vec<_>>(), [TurnSpan::new(0, 3), TurnSpan::new(3, 6)]);
+/// # Ok::<(), fta_segment::SegmentError>(())
+/// # }).unwrap();
+/// ```
 pub struct Bws {
     config: BwsConfig,
     detector: Arc<dyn BoundaryDetector>,

@@ -32,7 +32,7 @@ pub struct CohesionConfig {
     pub time_weight: f64,
     /// Weight of a question that opens something new.
     pub question_weight: f64,
-    /// Weight against a cut before a turn that takes up the one before it.
+    /// Weight against a cut before a turn that takes up the one before it, or goes on where its speaker stopped short.
     pub response_weight: f64,
 }
 
@@ -48,7 +48,7 @@ impl Default for CohesionConfig {
             topic_weight: 1.0,
             embedding_share: 0.6,
             marker_weight: 1.5,
-            emotion_weight: 0.5,
+            emotion_weight: 1.0,
             time_weight: 2.0,
             question_weight: 0.3,
             response_weight: 0.4,

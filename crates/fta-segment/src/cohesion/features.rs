@@ -26,6 +26,8 @@ pub(super) struct TurnFeatures {
     pub(super) closes: bool,
     /// Whether the turn begins by taking up the one before it.
     pub(super) responds: bool,
+    /// Whether the text stops without the end of a sentence, as if more were to come.
+    pub(super) stops_short: bool,
     /// Whether the turn ends with a question, which waits for an answer.
     pub(super) asks_last: bool,
     /// Whether any sentence is a question.
@@ -75,6 +77,7 @@ impl Reader {
         for (position, sentence) in sentences(&turn.text).into_iter().enumerate() {
             self.read_sentence(&mut features, position, &sentence, names);
         }
+        features.stops_short = turn.text.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == ',');
         if let Some(caption) = &turn.caption {
             self.count_stems(&mut features, &words(caption), names);
         }
@@ -208,6 +211,12 @@ mod tests {
         let rhetorical = read("Did it rain? It did.");
         assert!(rhetorical.asks && !rhetorical.asks_last);
         assert!(!read("").asks_last);
+    }
+
+    #[test]
+    fn a_turn_without_an_end_stops_short() {
+        assert!(read("Then I ").stops_short && read("well,").stops_short);
+        assert!(!read("Then I did.").stops_short && !read("🙂").stops_short && !read("").stops_short);
     }
 
     #[test]

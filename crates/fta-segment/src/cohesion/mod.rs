@@ -27,7 +27,8 @@ use crate::{
 ///
 /// At each gap between two turns evidence is added up: how deep cohesion drops there (shared content words of the blocks
 /// on both sides; their embeddings too, given an embedder), discourse markers, greetings and closings, a change of
-/// feeling, a gap in time; less if the next turn takes up the one before. Scores over `mean + sensitivity * deviation` of
+/// feeling, a gap in time; less if the next turn takes up the one before or
+/// goes on with it. Scores over `mean + sensitivity * deviation` of
 /// the window gain by a cut, and the cuts with the greatest total gain are chosen, in keeping with the lengths asked for. A
 /// question is never cut from its answer by another speaker (up to 3 turns later). The cue is what weighed most.
 ///

@@ -71,13 +71,15 @@ pub(super) fn weigh_gaps(
     let mut evidence = vec![Evidence::default(); n];
     for g in 1..n {
         let (before, after) = (&features[g - 1], &features[g]);
-        let opens = after.asks && !before.asks_last && turns[g - 1].speaker != turns[g].speaker;
+        let same_speaker = turns[g - 1].speaker == turns[g].speaker;
+        let opens = after.asks && !before.asks_last && !same_speaker;
+        let goes_on = after.responds || (same_speaker && before.stops_short);
         let own = &mut evidence[g];
         own.topic = config.topic_weight * depths[g - 1] + if opens { config.question_weight } else { 0.0 };
         own.marker = config.marker_weight * marker(before, after);
         own.emotion = config.emotion_weight * feeling_shift(features, config.block, g);
         own.time = config.time_weight * time_gap(config, &turns[g - 1], &turns[g]);
-        own.against = if after.responds { config.response_weight } else { 0.0 };
+        own.against = if goes_on { config.response_weight } else { 0.0 };
     }
     evidence
 }
