@@ -5,6 +5,7 @@
 pub mod extract;
 pub mod link;
 pub mod longitudinal;
+pub mod offline;
 pub mod store;
 pub mod time;
 pub mod unit;
