@@ -1,0 +1,190 @@
+//! Tense of the words around an expression: does the clause speak of the past or of the future?
+//!
+//! Not a parser: the nearest word that shows tense decides. Sentence ends stop the search, commas and conjunctions
+//! count as extra distance.
+
+use super::calendar::Direction;
+use super::tokens::{Kind, Token};
+
+/// How far the search goes, in words.
+const REACH: usize = 14;
+
+/// Direction of the clause around tokens `start..end`.
+pub(super) fn direction(tokens: &[Token], start: usize, end: usize) -> Option<Direction> {
+    let before = nearest(tokens, (start.saturating_sub(REACH)..start).rev());
+    let after = nearest(tokens, end..(end + REACH).min(tokens.len()));
+    match (before, after) {
+        (Some((left, direction)), Some((right, other))) => {
+            Some(if left <= right { direction } else { other })
+        }
+        (found, other) => found.or(other).map(|(_, direction)| direction),
+    }
+}
+
+fn nearest(tokens: &[Token], places: impl Iterator<Item = usize>) -> Option<(usize, Direction)> {
+    let mut distance = 0;
+    for place in places {
+        match tokens[place].lower.as_str() {
+            "." | "!" | "?" | ";" | "\n" | "…" => return None,
+            "," | ":" | "-" | "—" | "(" | ")" => distance += 3,
+            "and" | "but" | "so" | "because" => distance += 2,
+            _ => distance += 1,
+        }
+        if let Some(direction) = tense(tokens, place) {
+            return Some((distance, direction));
+        }
+    }
+    None
+}
+
+fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
+    if tokens[at].kind != Kind::Word {
+        return None;
+    }
+    let word = tokens[at].lower.as_str();
+    let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
+    let future = match word {
+        "will" | "won't" | "gonna" | "wanna" | "shall" | "plan" | "plans" | "planning" | "upcoming"
+        | "hope" | "hopes" | "hoping" | "might" | "let's" | "should" | "supposed" | "scheduled" | "must" => {
+            true
+        }
+        "going" | "want" | "wants" | "need" | "needs" | "have" | "has" | "about" | "excited" | "ready"
+        | "try" | "able" => next == "to",
+        "looking" | "look" => next == "forward",
+        "can't" | "cannot" => next == "wait",
+        "coming" => next == "up",
+        "am" | "are" | "is" | "i'm" => next.ends_with("ing") || next == "off",
+        _ => word.ends_with("'ll") || (word.ends_with("'re") && next.ends_with("ing")),
+    };
+    if future {
+        return Some(Direction::Future);
+    }
+    shows_past(word).then_some(Direction::Past)
+}
+
+/// Whether the clause before `at` is in the present perfect ("have known", "she's been", "haven't seen").
+pub(super) fn is_perfect(tokens: &[Token], at: usize) -> bool {
+    let mut found = false;
+    for place in (at.saturating_sub(REACH)..at).rev() {
+        let word = tokens[place].lower.as_str();
+        match word {
+            "." | "!" | "?" | ";" | "\n" | "…" => break,
+            "had" | "hadn't" | "will" | "would" | "was" | "were" => return found,
+            "been" => found = true,
+            "have" | "has" | "haven't" | "hasn't" => {
+                return tokens.get(place + 1).is_none_or(|token| token.lower != "to");
+            }
+            _ if word.ends_with("'ve") => return true,
+            _ if word.ends_with("'d") && found => return false,
+            _ => {}
+        }
+    }
+    found
+}
+
+fn shows_past(word: &str) -> bool {
+    if matches!(
+        word,
+        "was" | "wasn't" | "were" | "weren't" | "did" | "didn't" | "had" | "hadn't" | "'ve" | "been"
+    ) || word.ends_with("'ve")
+        || is_irregular_past(word)
+    {
+        return true;
+    }
+    word.len() > 4
+        && word.ends_with("ed")
+        && !word.ends_with("eed")
+        && !matches!(
+            word,
+            "excited"
+                | "interested"
+                | "tired"
+                | "sacred"
+                | "wicked"
+                | "hundred"
+                | "naked"
+                | "supposed"
+                | "scheduled"
+        )
+}
+
+fn is_irregular_past(word: &str) -> bool {
+    matches!(
+        word,
+        "went"
+            | "got"
+            | "saw"
+            | "took"
+            | "made"
+            | "met"
+            | "came"
+            | "bought"
+            | "gave"
+            | "found"
+            | "told"
+            | "said"
+            | "thought"
+            | "felt"
+            | "left"
+            | "began"
+            | "ran"
+            | "won"
+            | "lost"
+            | "brought"
+            | "taught"
+            | "caught"
+            | "spoke"
+            | "wrote"
+            | "drove"
+            | "flew"
+            | "broke"
+            | "chose"
+            | "fell"
+            | "grew"
+            | "knew"
+            | "ate"
+            | "drank"
+            | "sang"
+            | "swam"
+            | "slept"
+            | "spent"
+            | "sent"
+            | "built"
+            | "kept"
+            | "held"
+            | "heard"
+            | "stood"
+            | "understood"
+            | "became"
+            | "forgot"
+            | "paid"
+            | "sold"
+            | "threw"
+            | "woke"
+            | "wore"
+            | "rode"
+            | "hung"
+            | "fought"
+            | "sat"
+            | "led"
+            | "gone"
+            | "done"
+            | "seen"
+            | "taken"
+            | "given"
+            | "hit"
+            | "hurt"
+            | "ended"
+            | "quit"
+            | "stuck"
+            | "dealt"
+            | "dug"
+            | "fed"
+            | "lent"
+            | "meant"
+            | "struck"
+            | "stole"
+            | "drew"
+            | "shot"
+    )
+}
