@@ -45,9 +45,8 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
     let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
     let future = match word {
         "will" | "won't" | "gonna" | "wanna" | "shall" | "plan" | "plans" | "planning" | "upcoming"
-        | "hope" | "hopes" | "hoping" | "might" | "let's" | "should" | "supposed" | "scheduled" | "must" => {
-            true
-        }
+        | "hope" | "hopes" | "hoping" | "due" | "starts" | "begins" | "ends" | "expires" | "opens"
+        | "closes" | "arrives" | "might" | "let's" | "should" | "supposed" | "scheduled" | "must" => true,
         "going" | "want" | "wants" | "need" | "needs" | "have" | "has" | "about" | "excited" | "ready"
         | "try" | "able" => next == "to",
         "looking" | "look" => next == "forward",
@@ -59,7 +58,35 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
     if future {
         return Some(Direction::Future);
     }
-    shows_past(word).then_some(Direction::Past)
+    if shows_past(word) && !is_governed(tokens, at) {
+        return Some(Direction::Past);
+    }
+    None
+}
+
+/// Whether the participle at `at` hangs on a verb that is not past ("will get married", "to be done").
+fn is_governed(tokens: &[Token], at: usize) -> bool {
+    (1..=2).any(|back| {
+        let word = at.checked_sub(back).map_or("", |place| tokens[place].lower.as_str());
+        matches!(
+            word,
+            "be" | "being" | "get" | "gets" | "getting" | "will" | "can" | "should" | "might" | "must" | "am"
+        ) || word.ends_with("'ll")
+    })
+}
+
+/// Whether the sentence around tokens `start..end` tells a habit ("we usually go in the summer").
+pub(super) fn is_habit(tokens: &[Token], start: usize, end: usize) -> bool {
+    let tells = |place: usize| {
+        matches!(
+            tokens[place].lower.as_str(),
+            "usually" | "always" | "typically" | "often" | "generally" | "normally"
+        )
+    };
+    let goes_on =
+        |place: &usize| !matches!(tokens[*place].lower.as_str(), "." | "!" | "?" | ";" | "\n" | "…");
+    (start.saturating_sub(REACH)..start).rev().take_while(goes_on).any(tells)
+        || (end..(end + REACH).min(tokens.len())).take_while(goes_on).any(tells)
 }
 
 /// Whether the clause before `at` is in the present perfect ("have known", "she's been", "haven't seen").

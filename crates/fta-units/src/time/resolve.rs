@@ -59,7 +59,7 @@ pub fn find_times(text: &str, context: &TimeContext) -> Vec<TimeMention> {
         let end = found.end.clamp(at + 1, tokens.len());
         let range = tokens[at].start..tokens[end - 1].end;
         if let Some(interval) = found.sense.interval {
-            parser.previous = Some((interval, end));
+            parser.previous = Some((interval, found.sense.granularity, end));
         }
         let time = event_time(&text[range.clone()], found, context.said_on);
         mentions.push(TimeMention { range, time });

@@ -6,7 +6,7 @@ use super::{Found, Kind, Look, Parser};
 use crate::time::calendar::{
     Direction, Holiday, Unit, Yearly, hull, plus_days, plus_months, shifted, whole_year, years,
 };
-use crate::time::{DateInterval, Granularity, lexicon};
+use crate::time::{DateInterval, Granularity, clause, lexicon};
 
 /// A month's name, how it was written.
 struct MonthName {
@@ -69,7 +69,8 @@ impl Parser<'_> {
 
     /// Whether the number at `at` is the tail of something longer ("+44-20", "v1.2").
     fn is_tail(&self, at: usize) -> bool {
-        self.is_glued(at) && !matches!(self.word_before(at), "(" | "[" | "\"" | "'" | "“" | "," | ":")
+        matches!(self.word_before(at), "version" | "release" | "v" | "build")
+            || self.is_glued(at) && !matches!(self.word_before(at), "(" | "[" | "\"" | "'" | "“" | "," | ":")
     }
 
     fn month_name(&self, at: usize) -> Option<MonthName> {
@@ -170,6 +171,7 @@ impl Parser<'_> {
     pub(super) fn year_behind(&self, at: usize) -> Option<(i64, usize)> {
         let from = match self.word(at) {
             "," | "of" | "in" => at + 1,
+            "." if self.is_glued(at) && self.is_glued(at + 1) => at + 1,
             _ => at,
         };
         let this_year = i64::from(self.said_on.year());
@@ -321,7 +323,15 @@ impl Parser<'_> {
         if name_at == at && before == "of" {
             return None;
         }
-        Some(Found::new(end, yearly.near(self.said_on, self.direction(look, at, end)), Granularity::Season))
+        Some(self.near(yearly, at, end, look))
+    }
+
+    /// Something yearly without a year: the one that fits the tense, none for a habit.
+    fn near(&self, yearly: Yearly, at: usize, end: usize, look: Look) -> Found {
+        if clause::is_habit(self.tokens, at, end) {
+            return Found::new(end, None, yearly.granularity()).present();
+        }
+        Found::new(end, yearly.near(self.said_on, self.direction(look, at, end)), yearly.granularity())
     }
 
     /// A holiday's name at `at`, with a capital, and how many words it has.
@@ -390,7 +400,7 @@ impl Parser<'_> {
             return None;
         }
         let end = self.skip_day_part(end);
-        Some(Found::new(end, yearly.near(self.said_on, self.direction(look, at, end)), Granularity::Day))
+        Some(self.near(yearly, at, end, look))
     }
 
     /// "on the 5th", "by the 20th": the nearest such day that fits the tense.

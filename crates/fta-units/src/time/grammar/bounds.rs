@@ -15,12 +15,9 @@ impl Parser<'_> {
             _ => return None,
         };
         if self.word(target_at) == "then" {
-            let interval = self.carried(at)?;
-            return Some(
-                Found::new(target_at + 1, Some(interval), Granularity::Day)
-                    .present()
-                    .bounded(TimeBound::Since),
-            );
+            let (interval, granularity, _) = self.previous.filter(|_| self.carried(at).is_some())?;
+            let found = Found::new(target_at + 1, Some(interval), granularity);
+            return Some(found.present().bounded(TimeBound::Since));
         }
         if let Some(found) = self.stage_of_life(target_at, look).or_else(|| self.childhood(target_at)) {
             return Some(found.present().bounded(TimeBound::Since));
@@ -42,6 +39,12 @@ impl Parser<'_> {
     /// "until June", "by next Friday", "before the summer", "after Christmas", "by the end of the year".
     pub(super) fn limit(&self, at: usize, look: Look) -> Option<Found> {
         let (bound, direction) = match self.word(at) {
+            // "inspired by autumn": an agent, not a limit.
+            "by" if self.word_before(at).ends_with("ed")
+                && !matches!(self.word_before(at), "finished" | "needed") =>
+            {
+                return None;
+            }
             "until" | "till" | "til" | "by" => (TimeBound::Until, Some(Direction::Future)),
             "before" => (TimeBound::Before, None),
             "after" => (TimeBound::After, None),
@@ -140,6 +143,13 @@ impl Parser<'_> {
             let interval = duration.from(self.said_on, -1);
             return Some(Found::new(end, interval, granularity).present().bounded(TimeBound::Since));
         }
+        // "for a summer job" is no duration.
+        let is_adjective = matches!(self.word(from), "a" | "an" | "one")
+            && !self.is_clause_end(end)
+            && !lexicon::is_function_word(self.word(end));
+        if is_adjective {
+            return None;
+        }
         let granularity = if duration.unit == Unit::Year { Granularity::Years } else { granularity };
         Some(Found::new(end, None, granularity))
     }
@@ -164,7 +174,7 @@ impl Parser<'_> {
         if matches!(self.word_before(at), "for" | "in" | "of" | "about" | "over" | "last" | "past" | "next") {
             return None;
         }
-        let duration = self.duration(at)?;
+        let duration = self.duration(at).filter(|_| self.word(at) != "few")?;
         if matches!(duration.unit, Unit::Moment | Unit::Weekday(_)) {
             return None;
         }

@@ -35,6 +35,8 @@ impl Parser<'_> {
                 }
             }
             ("tonight", _) => self.relative_day(0, from + 1),
+            // "it feels like yesterday"
+            ("yesterday", _) if self.is_like_yesterday(at) => return None,
             ("yesterday" | "yday", _) => self.relative_day(-1, self.skip_day_part(from + 1)),
             ("tomorrow" | "tmrw" | "tmr", _) => self.relative_day(1, self.skip_day_part(from + 1)),
             ("last", "night" | "evening") => self.relative_day(-1, from + 2),
@@ -51,6 +53,10 @@ impl Parser<'_> {
             _ => return self.day_beyond(at),
         };
         Some(found)
+    }
+
+    fn is_like_yesterday(&self, at: usize) -> bool {
+        (1..=3).any(|back| at.checked_sub(back).is_some_and(|place| self.word(place) == "like"))
     }
 
     fn day_beyond(&self, at: usize) -> Option<Found> {
@@ -105,6 +111,12 @@ impl Parser<'_> {
             return Some(Found::new(unit_at + 1, interval, granularity).past());
         }
         let unresolved = |end, granularity| Some(Found::new(end, None, granularity).past());
+        if self.word(at) == "not"
+            && matches!(self.word(at + 1), "so" | "too" | "that" | "very")
+            && let Some(end) = self.phrase(at + 2, &["long", "ago"])
+        {
+            return unresolved(end, Granularity::Month);
+        }
         let from = self.skip(self.skip(self.skip(at, "quite"), "a"), "little");
         match (self.word(from), self.word(from + 1), self.word(from + 2)) {
             ("while", "ago" | "back", _) => unresolved(from + 2, Granularity::Month),
@@ -123,7 +135,10 @@ impl Parser<'_> {
 
     /// "soon" is the coming month.
     fn vague_future(&self, at: usize) -> Option<Found> {
-        if self.word(at) != "soon" || matches!(self.word_before(at), "as" | "too" | "how") {
+        // "Talk to you soon" is a farewell.
+        let is_idle =
+            matches!(self.word_before(at), "as" | "too" | "how" | "you" | "ya" | "u" | "talk" | "chat");
+        if self.word(at) != "soon" || is_idle {
             return None;
         }
         if matches!(self.word(at + 1), "after" | "as" | "enough" | "became" | "realized" | "found") {

@@ -98,7 +98,7 @@ pub(super) struct Parser<'t> {
     pub(super) said_on: Date,
     pub(super) birth_year: Option<i16>,
     /// The last resolved expression, and the token after it.
-    pub(super) previous: Option<(DateInterval, usize)>,
+    pub(super) previous: Option<(DateInterval, Granularity, usize)>,
 }
 
 type Rule<'t> = fn(&Parser<'t>, usize, Look) -> Option<Found>;
@@ -107,8 +107,8 @@ impl<'t> Parser<'t> {
     /// Expressions that name a time by themselves.
     const POINTS: [Rule<'t>; 19] = [
         Parser::deictic,
-        Parser::relative_period,
         Parser::rolling_period,
+        Parser::relative_period,
         Parser::definite_period,
         Parser::weekday,
         Parser::date,
@@ -223,7 +223,7 @@ impl<'t> Parser<'t> {
 
     /// The expression just before `at`, if near enough to be continued.
     fn carried(&self, at: usize) -> Option<DateInterval> {
-        self.previous.filter(|&(_, end)| at.saturating_sub(end) <= MAX_CARRY).map(|(interval, _)| interval)
+        self.previous.filter(|&(.., end)| at.saturating_sub(end) <= MAX_CARRY).map(|(interval, ..)| interval)
     }
 }
 

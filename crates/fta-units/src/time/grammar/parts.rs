@@ -11,6 +11,10 @@ enum Third {
     Early,
     Middle,
     Late,
+    /// "the beginning of": narrower than "early".
+    Start,
+    /// "the end of": narrower than "late".
+    End,
 }
 
 /// What is counted in "the second weekend of August".
@@ -31,9 +35,9 @@ impl Parser<'_> {
             ("early", _) => (Third::Early, self.skip(self.skip(from + 1, "-"), "in")),
             ("mid", _) => (Third::Middle, self.skip(from + 1, "-")),
             ("late", _) => (Third::Late, self.skip(self.skip(from + 1, "-"), "in")),
-            ("beginning" | "start", "of") => (Third::Early, from + 2),
+            ("beginning" | "start", "of") => (Third::Start, from + 2),
             ("middle", "of") => (Third::Middle, from + 2),
-            ("end", "of") => (Third::Late, from + 2),
+            ("end", "of") => (Third::End, from + 2),
             ("rest" | "remainder", "of") => return self.rest_of_period(from + 2, look),
             _ => return self.half_of_period(from, look),
         };
@@ -42,6 +46,7 @@ impl Parser<'_> {
             target.sense.interval.and_then(|whole| third_of(whole, target.sense.granularity, third));
         let granularity = match target.sense.granularity {
             Granularity::Month => Granularity::Week,
+            Granularity::Year if matches!(third, Third::Start | Third::End) => Granularity::Month,
             Granularity::Season => Granularity::Month,
             Granularity::Year => Granularity::Season,
             other => other,
@@ -164,8 +169,8 @@ fn nth_of(whole: DateInterval, n: i64, weekday: jiff::civil::Weekday) -> Option<
     nth_weekday(year, month, n, weekday)
 }
 
-/// Thirds: a month by days 1-10, 11-20 and the rest; longer periods by whole months or years; a week Monday to
-/// Wednesday, Wednesday to Friday, Thursday to Sunday.
+/// Thirds: a month by days 1-10, 11-20 and the rest; longer periods by whole months; a week Monday to Wednesday,
+/// Wednesday to Friday, Thursday to Sunday. Beginning and end of a year are its first and last month.
 fn third_of(whole: DateInterval, granularity: Granularity, third: Third) -> Option<DateInterval> {
     let DateInterval { first, last } = whole;
     let days = |from: i64, to: i64| {
@@ -173,21 +178,23 @@ fn third_of(whole: DateInterval, granularity: Granularity, third: Third) -> Opti
     };
     match granularity {
         Granularity::Week if whole.days() == 7 => match third {
-            Third::Early => days(0, 2),
+            Third::Early | Third::Start => days(0, 2),
             Third::Middle => days(2, 4),
-            Third::Late => days(3, 6),
+            Third::Late | Third::End => days(3, 6),
         },
         Granularity::Month if whole.days() >= 28 => match third {
-            Third::Early => days(0, 9),
+            Third::Early | Third::Start => days(0, 9),
             Third::Middle => days(10, 19),
-            Third::Late => days(20, 40),
+            Third::Late | Third::End => days(20, 40),
         },
         Granularity::Season | Granularity::Year | Granularity::Years if whole.days() >= 84 => {
             let n_months = (whole.days() + 15) * 12 / 365;
             let (from, to) = match third {
                 Third::Early => (0, n_months / 3),
+                Third::Start => (0, (n_months / 12).max(1)),
                 Third::Middle => (n_months / 3, n_months * 2 / 3),
                 Third::Late => (n_months * 2 / 3, n_months),
+                Third::End => (n_months - (n_months / 12).max(1), n_months),
             };
             let start = plus_months(first, from)?;
             Some(DateInterval {

@@ -4,7 +4,7 @@ use jiff::civil::Weekday;
 
 use super::{Found, Look, Parser};
 use crate::time::calendar::{Direction, Unit, nth_weekday_from, plus_days, shifted, weekday_in_week};
-use crate::time::lexicon;
+use crate::time::{Granularity, clause, lexicon};
 
 impl Parser<'_> {
     /// A weekday's name that stands for a day: capitalised, or small after a word that asks for a day.
@@ -30,6 +30,9 @@ impl Parser<'_> {
         let mut end = self.skip_day_part(at + 1);
         if let Some(found) = self.weekday_of_week(weekday, end) {
             return Some(found);
+        }
+        if clause::is_habit(self.tokens, at, end) {
+            return Some(Found::new(end, None, Granularity::Day).present());
         }
         let n = match self.direction(look, at, end) {
             Some(Direction::Future) => 1,
@@ -80,6 +83,9 @@ impl Parser<'_> {
                 let end =
                     if matches!(unit, Unit::Weekday(_)) { self.skip_day_part(from + 1) } else { from + 1 };
                 repeats(end, unit)
+            }
+            _ if self.count(at).is_some_and(|count| self.word(count.end) == "times") => {
+                self.recurring(self.count(at)?.end, Look::default())
             }
             ("once" | "twice" | "times", "a" | "an" | "each" | "every" | "per") => {
                 let unit = lexicon::unit(self.word(at + 2)).filter(|unit| *unit != Unit::Moment)?;
