@@ -2,10 +2,14 @@
 
 pub mod answer;
 pub mod cue;
+mod emotion;
 pub mod packet;
 pub mod query;
+pub mod rewrite;
+mod words;
 
 pub use answer::{Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef};
 pub use cue::{CueScore, CueWeights, cue_score};
 pub use packet::{Background, LinkedUnit, Packet, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
+pub use rewrite::RuleRewriter;
