@@ -8,7 +8,10 @@ pub mod query;
 pub mod rewrite;
 mod words;
 
-pub use answer::{Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef};
+pub use answer::{
+    Answer, AnswerError, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, NOT_MENTIONED,
+    ScoreWeights, TurnRef, date_answer,
+};
 pub use cue::{CueScore, CueWeights, cue_score};
 pub use packet::{Background, LinkedUnit, Packet, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
