@@ -5,14 +5,20 @@ pub mod assemble;
 pub mod config;
 pub mod corpus;
 pub mod cue;
+mod emotion;
 pub mod lexical;
 pub mod packet;
 pub mod query;
 pub mod render;
 pub mod retriever;
+pub mod rewrite;
 pub mod views;
+mod words;
 
-pub use answer::{Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef};
+pub use answer::{
+    Answer, AnswerError, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, NOT_MENTIONED,
+    ScoreWeights, TurnRef, date_answer,
+};
 pub use assemble::{assemble, source_turns};
 pub use config::{Boosts, RetrievalConfig, SourceScope, ViewWeights};
 pub use corpus::Corpus;
@@ -20,3 +26,4 @@ pub use cue::{CueScore, CueWeights, cue_score};
 pub use packet::{Background, LinkedUnit, Packet, PacketStyle, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
 pub use retriever::{Ranked, rank};
+pub use rewrite::RuleRewriter;
