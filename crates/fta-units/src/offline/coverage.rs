@@ -3,7 +3,7 @@
 use fta_segment::Session;
 
 use super::turns::{ReadTurn, TurnKind};
-use crate::unit::CandidateUnit;
+use crate::unit::Evidence;
 
 /// Turns that say something, and how many of them units rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,19 +27,20 @@ impl Coverage {
     }
 }
 
-/// Counts the turns of a session that say something and how many of them `units` rest on.
+/// Counts the turns of a session that say something and how many of them units rest on, given the evidence of those
+/// units.
 ///
 /// A turn says something when it shares a picture or has a sentence that is no filler. Units of other sessions do not count.
-pub fn coverage(session: &Session, units: &[CandidateUnit]) -> Coverage {
+pub fn coverage<'e>(session: &Session, units: impl IntoIterator<Item = &'e Evidence>) -> Coverage {
     let names = session.speakers();
     let n_turns = session.turns.len();
     let (mut covered, mut quoted) = (vec![false; n_turns], vec![false; n_turns]);
-    for unit in units.iter().filter(|u| u.evidence.session == session.id) {
-        let span = unit.evidence.turns;
+    for evidence in units.into_iter().filter(|e| e.session == session.id) {
+        let span = evidence.turns;
         covered[(span.start as usize).min(n_turns)
             ..(span.end as usize).min(n_turns).max((span.start as usize).min(n_turns))]
             .fill(true);
-        for quote in &unit.evidence.quotes {
+        for quote in &evidence.quotes {
             if let Some(flag) = quoted.get_mut(quote.turn as usize) {
                 *flag = true;
             }

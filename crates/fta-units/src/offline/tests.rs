@@ -203,7 +203,7 @@ fn long_input_is_handled() {
     let units = all(&[("Lena", &text)]);
     assert!(units.len() > 300);
     let whole = session(&[("Lena", &text)]);
-    let counts = coverage(&whole, &units);
+    let counts = coverage(&whole, units.iter().map(|u| &u.evidence));
     assert_eq!((counts.content_turns, counts.quoted_turns), (1, 1));
 }
 
@@ -306,7 +306,7 @@ proptest! {
             let sorted = evidence.quotes.windows(2).all(|w| (w[0].turn, w[0].start) < (w[1].turn, w[1].start));
             prop_assert!(sorted);
         }
-        let counts = coverage(&talk, &units);
+        let counts = coverage(&talk, units.iter().map(|u| &u.evidence));
         prop_assert_eq!(counts.covered_turns, counts.content_turns);
         prop_assert_eq!(counts.quoted_turns, counts.content_turns);
     }
