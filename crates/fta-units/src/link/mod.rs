@@ -1,7 +1,14 @@
 //! The [`RelationClassifier`] port (Eq. 6): how does a new unit relate to its nearest older units?
 
+mod effect;
+mod rules;
+
 use async_trait::async_trait;
 
+pub use self::{
+    effect::{OlderUnitChange, effect, lifecycle},
+    rules::{LinkRules, RuleClassifier},
+};
 use crate::unit::{Relation, Unit};
 
 /// An older unit and how near it is.

@@ -135,6 +135,7 @@ pub struct MemorySnapshot {
 
 /// One change. Deleting what is not there is no error.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "most changes are units, and none lives long")]
 pub enum StoreOp {
     /// Sets the constants.
     PutMeta(MemoryMeta),
