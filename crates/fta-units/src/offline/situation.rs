@@ -39,6 +39,10 @@ impl Tense {
                 || matches!(lower, "do" | "does" | "don't" | "doesn't" | "can" | "can't" | "has" | "have")
             {
                 self.present += 1;
+            } else if lower == "been" && !matches!(before(1), "had" | "hadn't") {
+                // "has been volunteering", "it's been wild": it goes on.
+                self.present += 1;
+            } else if is_lead_in(lower, next, words.get(at + 2).map_or("", |t| t.lower.as_str())) {
             } else if is_past(lower, before(1), before(2)) {
                 self.past += 1;
             } else if matches!(before(1), "i" | "we" | "they")
@@ -72,6 +76,47 @@ fn is_present_be(lower: &str) -> bool {
         || matches!(lower, "it's" | "he's" | "she's" | "that's" | "there's")
 }
 
+/// "wanted to let you know": the verb says nothing of when it happened.
+fn is_lead_in(lower: &str, next: &str, after: &str) -> bool {
+    lower == "wanted" && next == "to" && matches!(after, "let" | "tell" | "share" | "say" | "give" | "ask")
+}
+
+/// Forms that are past only after "have", "had" or "was".
+fn is_participle(lower: &str) -> bool {
+    matches!(
+        lower,
+        "gone"
+            | "seen"
+            | "done"
+            | "taken"
+            | "given"
+            | "eaten"
+            | "written"
+            | "spoken"
+            | "broken"
+            | "chosen"
+            | "driven"
+            | "forgotten"
+            | "known"
+            | "grown"
+            | "shown"
+            | "stolen"
+            | "worn"
+            | "thrown"
+            | "drawn"
+            | "fallen"
+            | "beaten"
+            | "bitten"
+            | "begun"
+            | "stuck"
+            | "become"
+            | "spread"
+            | "bet"
+            | "shut"
+            | "cast"
+    )
+}
+
 fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
     // "was", "could" and "should" are in the list of past forms for agreement's sake; only the first tells the past.
     if matches!(
@@ -93,6 +138,13 @@ fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
     }
     if matches!(before, "to" | "can" | "will" | "should" | "could" | "would") {
         return false;
+    }
+    if is_participle(lower) {
+        let helps = |w: &str| {
+            w.ends_with("'ve")
+                || matches!(w, "have" | "has" | "had" | "haven't" | "hasn't" | "was" | "were" | "got")
+        };
+        return helps(before) || helps(before_that);
     }
     if IRREGULAR_PAST.contains(lower) || matches!(lower, "didn't" | "wasn't" | "weren't" | "hadn't" | "used")
     {
