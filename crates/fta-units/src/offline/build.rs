@@ -144,7 +144,9 @@ impl<'a> Scene<'a> {
             }
         };
         for caption in draft.pictures.iter().filter_map(|&t| self.turns[t].turn.caption.as_deref()) {
-            claim.push_str(&format!(" [shares a picture: {}]", caption.trim()));
+            claim.push_str(" [shares a picture: ");
+            claim.push_str(caption.trim());
+            claim.push(']');
         }
         claim
     }

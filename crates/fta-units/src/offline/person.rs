@@ -43,8 +43,13 @@ pub(crate) fn display_name(speaker: &str) -> String {
     if trimmed.is_empty() {
         return "someone".to_owned();
     }
-    let role = matches!(
-        trimmed.to_lowercase().as_str(),
+    if is_role_word(trimmed) { format!("the {}", trimmed.to_lowercase()) } else { trimmed.to_owned() }
+}
+
+/// Whether a speaker is called by a role and not by a name.
+pub(crate) fn is_role_word(speaker: &str) -> bool {
+    matches!(
+        speaker.to_lowercase().as_str(),
         "user"
             | "assistant"
             | "seeker"
@@ -58,8 +63,7 @@ pub(crate) fn display_name(speaker: &str) -> String {
             | "helper"
             | "agent"
             | "customer"
-    );
-    if role { format!("the {}", trimmed.to_lowercase()) } else { trimmed.to_owned() }
+    )
 }
 
 /// The text with its first letter in upper case.
@@ -107,8 +111,9 @@ fn subject_reach(text: &str, words: &[Token], at: usize, voices: &Voices) -> Opt
             "are" | "were" | "have" | "do" | "aren't" | "weren't" | "haven't" | "don't"
         )
     });
-    let second =
-        lower == "you" && voices.addressee.is_some() && (to_be_or_have || is_subject_you(text, words, at));
+    let second = lower == "you"
+        && pronoun(text, words, at, voices).is_some()
+        && (to_be_or_have || is_subject_you(text, words, at));
     if !(first || second) || (at > 0 && is_auxiliary(&words[at - 1].lower)) {
         return None;
     }
@@ -411,11 +416,11 @@ fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t str {
         let pause = gap.contains([',', '!', '-', '–', '—', '.', '…', ':']);
         let interjection = is_interjection(&token.lower)
             || (pause && matches!(token.lower.as_str(), "so" | "well" | "anyway" | "honestly"));
-        let vocative = is_speaker_name(&token.lower, &names);
+        let vocative = is_speaker_name(&text[token.start..token.end], &names);
         let thanks = matches!(token.lower.as_str(), "thanks" | "thank")
             && pause
             && !matches!(next.lower.as_str(), "for" | "to" | "you");
-        if !(interjection || thanks || (vocative && (pause || at > 0))) || (vocative && !pause) {
+        if !(interjection && !vocative || thanks || vocative && pause) {
             break;
         }
         begin = next.start;
@@ -425,7 +430,7 @@ fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t str {
     let mut end = text.len();
     if let [.., before, last] = words.as_slice()
         && before.start >= begin
-        && is_speaker_name(&last.lower, &names)
+        && is_speaker_name(&text[last.start..last.end], &names)
         && text[before.end..last.start].trim() == ","
         && !last.lower.ends_with("'s")
     {
@@ -501,6 +506,7 @@ mod tests {
         check("You should call your sister", "Tom should call Tom's sister");
         check("I think you are brave", "Lena thinks Tom is brave");
         check("It is a lot considering you are ill", "It is a lot considering Tom is ill");
+        check("Thanks, you have helped", "Thanks, you have helped");
         check("Thank you for that, I told you guys", "Thank you for that, Lena told you guys");
         let alone = Voices { addressee: None, ..voices() };
         assert_eq!(resolve("You are brave", &alone), "You are brave");
