@@ -10,7 +10,7 @@ use super::{
     draft::{Draft, Place},
     lexicon::Token,
     people::mentioned,
-    person::{Voices, capitalised, display_name, resolve, without_interjections},
+    person::{Voices, capitalised, display_name, resolve, without_lead_in},
     situation::{Judged, Tense},
     turns::{ReadTurn, Sentence},
 };
@@ -118,8 +118,7 @@ impl<'a> Scene<'a> {
     fn claim(&self, draft: &Draft, voices: &Voices) -> String {
         let speaker = capitalised(&voices.speaker);
         let asked = self.joined(&draft.asked, self.config.question_chars);
-        let verbatim: Vec<&str> =
-            draft.body.iter().map(|&p| without_interjections(self.text(p), voices)).collect();
+        let verbatim: Vec<&str> = draft.body.iter().map(|&p| without_lead_in(self.text(p), voices)).collect();
         let is_short = verbatim.iter().map(|t| t.len()).sum::<usize>() <= self.config.quoted_answer_bytes;
         let leans = self.leans_on_question(draft);
         let mut claim = if leans && !asked.is_empty() && is_short {
@@ -145,7 +144,9 @@ impl<'a> Scene<'a> {
             }
         };
         for caption in draft.pictures.iter().filter_map(|&t| self.turns[t].turn.caption.as_deref()) {
-            claim.push_str(&format!(" [shares a picture: {}]", caption.trim()));
+            claim.push_str(" [shares a picture: ");
+            claim.push_str(caption.trim());
+            claim.push(']');
         }
         claim
     }
@@ -209,7 +210,7 @@ impl<'a> Scene<'a> {
     /// Sentences in one line of at most `limit` characters.
     fn joined(&self, places: &[Place], limit: usize) -> String {
         let texts: Vec<&str> =
-            places.iter().map(|&p| without_interjections(self.text(p), &self.voices(p.0))).collect();
+            places.iter().map(|&p| without_lead_in(self.text(p), &self.voices(p.0))).collect();
         shortened(&texts.join(" ").replace('"', "'"), limit)
     }
 
