@@ -288,3 +288,19 @@ pub(super) fn exactly(day: Date, unit: Unit, n: i64) -> Option<Date> {
 pub(super) fn hull(a: DateInterval, b: DateInterval) -> DateInterval {
     DateInterval { first: a.first.min(b.first), last: a.last.max(b.last) }
 }
+
+/// From the start of `a` to the end of `b`, if in order.
+pub(super) fn ordered_hull(a: DateInterval, b: DateInterval) -> Option<DateInterval> {
+    (a.first <= b.last).then(|| hull(a, b))
+}
+
+/// The first or last `n_days` of `interval`.
+pub(super) fn edge(interval: DateInterval, n_days: i64, is_last: bool) -> Option<DateInterval> {
+    if is_last {
+        let first = plus_days(interval.last, 1 - n_days)?;
+        Some(DateInterval { first: first.max(interval.first), last: interval.last })
+    } else {
+        let last = plus_days(interval.first, n_days - 1)?;
+        Some(DateInterval { first: interval.first, last: last.min(interval.last) })
+    }
+}

@@ -47,8 +47,12 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
         "will" | "won't" | "gonna" | "wanna" | "shall" | "plan" | "plans" | "planning" | "upcoming"
         | "hope" | "hopes" | "hoping" | "due" | "starts" | "begins" | "ends" | "expires" | "opens"
         | "closes" | "arrives" | "might" | "let's" | "should" | "supposed" | "scheduled" | "must" => true,
+        "have" | "has" if matches!(next, "a" | "an" | "my" | "our" | "another") => true,
         "going" | "want" | "wants" | "need" | "needs" | "have" | "has" | "about" | "excited" | "ready"
         | "try" | "able" => next == "to",
+        // An appointment told in the present: "it is on Friday", "we leave on Monday", "I have a call".
+        "is" | "are" | "it's" | "that's" if matches!(next, "on" | "at" | "in") => true,
+        "leave" | "leaves" | "fly" | "flies" | "arrive" => true,
         "looking" | "look" => next == "forward",
         "can't" | "cannot" => next == "wait",
         "coming" => next == "up",

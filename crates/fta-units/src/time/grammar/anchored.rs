@@ -84,7 +84,7 @@ impl Parser<'_> {
         if self.is_clause_end(at) {
             return Anchor::Missing;
         }
-        let n_words = if lexicon::is_determiner(self.word(at)) { 2 } else { 1 };
+        let n_words = if lexicon::is_determiner(self.word(at)) { 2 } else { 0 };
         if matches!(self.word(at), "and" | "but" | "or" | "so" | "when" | "then" | "was") {
             return Anchor::Missing;
         }

@@ -7,6 +7,7 @@ mod anchored;
 mod bounds;
 mod deictic;
 mod life;
+mod named;
 mod offset;
 mod parts;
 mod period;

@@ -11,6 +11,9 @@ impl Parser<'_> {
     pub(super) fn weekday_name(&self, at: usize) -> Option<Weekday> {
         let word = self.stem(at);
         let before = self.word_before(at);
+        if matches!(before, "black" | "good") && at > 0 && self.is_capital(at - 1) {
+            return None;
+        }
         if let Some(found) = lexicon::weekday(word) {
             let asked = matches!(
                 before,
@@ -70,11 +73,8 @@ impl Parser<'_> {
                 {
                     from = end;
                 }
-                if let Some(month) = lexicon::month(self.word(from)) {
-                    return self
-                        .is_capital(from)
-                        .then(|| Found::new(from + 1, None, Unit::Month.granularity()).present())
-                        .filter(|_| month > 0);
+                if lexicon::month(self.word(from)).is_some() && self.is_capital(from) {
+                    return repeats(from + 1, Unit::Month);
                 }
                 if let Some((_, words)) = self.holiday_name(from) {
                     return repeats(from + words, Unit::Day);
