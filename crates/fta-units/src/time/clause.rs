@@ -100,7 +100,8 @@ pub(super) fn is_perfect(tokens: &[Token], at: usize) -> bool {
         let word = tokens[place].lower.as_str();
         match word {
             "." | "!" | "?" | ";" | "\n" | "…" => break,
-            "had" | "hadn't" | "will" | "would" | "was" | "were" => return found,
+            "had" | "hadn't" | "will" | "would" => return false,
+            "was" | "were" => return found,
             "been" => found = true,
             "have" | "has" | "haven't" | "hasn't" => {
                 return tokens.get(place + 1).is_none_or(|token| token.lower != "to");
