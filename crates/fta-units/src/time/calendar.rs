@@ -145,6 +145,7 @@ pub(super) fn weekday_in_week(day: Date, weekday: Weekday) -> Option<Date> {
 }
 
 /// Easter Sunday, Gregorian (the "anonymous" algorithm).
+#[expect(clippy::many_single_char_names, reason = "the names of the published algorithm")]
 fn easter(year: i16) -> Option<Date> {
     let y = i32::from(year);
     let (a, b, c) = (y.rem_euclid(19), y.div_euclid(100), y.rem_euclid(100));

@@ -2,6 +2,7 @@
 //!
 //! Not a parser: the nearest word that shows tense decides. Sentence ends stop the search, commas and conjunctions
 //! count as extra distance.
+#![expect(clippy::match_same_arms, reason = "one arm per phrase reads better than one per outcome")]
 
 use super::calendar::Direction;
 use super::tokens::{Kind, Token};

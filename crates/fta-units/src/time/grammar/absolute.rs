@@ -1,5 +1,7 @@
 //! Days by date: "25 May 2023", "May 25th", "2023-05-25", "on the 5th"; and the years behind them.
 
+use std::ops::Range;
+
 use jiff::civil::Date;
 
 use super::{Found, Kind, Look, Parser};
@@ -117,7 +119,7 @@ impl Parser<'_> {
         if !has_of && !self.is_capital(end) {
             return None;
         }
-        self.dated(name.month, (first, last), name.end, look, at)
+        self.dated((name.month, first, last), at..name.end, look)
     }
 
     /// "May 25", "May 25th, 2023", "May the 25th", "May 3-5, 2023".
@@ -139,7 +141,7 @@ impl Parser<'_> {
         if !is_ordinal && (lexicon::is_counted(self.word(end)) || self.goes_on_as_number(end)) {
             return None;
         }
-        self.dated(name.month, (first, last), end, look, at)
+        self.dated((name.month, first, last), at..end, look)
     }
 
     fn goes_on_as_number(&self, at: usize) -> bool {
@@ -147,8 +149,9 @@ impl Parser<'_> {
     }
 
     /// Day(s) of a month, with the year that follows, or the nearest one that fits the tense.
-    fn dated(&self, month: i8, days: (i64, i64), end: usize, look: Look, at: usize) -> Option<Found> {
-        let (first, last) = (i8::try_from(days.0).ok()?, i8::try_from(days.1).ok()?);
+    fn dated(&self, (month, first, last): (i8, i64, i64), place: Range<usize>, look: Look) -> Option<Found> {
+        let (at, end) = (place.start, place.end);
+        let (first, last) = (i8::try_from(first).ok()?, i8::try_from(last).ok()?);
         let granularity = if last > first { Granularity::Week } else { Granularity::Day };
         if let Some((year, end)) = self.year_behind(end) {
             let year = i16::try_from(year).ok()?;
@@ -179,7 +182,6 @@ impl Parser<'_> {
             ("last", "year") => return Some((this_year - 1, from + 2)),
             ("this", "year") => return Some((this_year, from + 2)),
             ("next", "year") => return Some((this_year + 1, from + 2)),
-            ("the", "year") => {}
             _ => {}
         }
         if self.word(from) == "'" && self.is_glued(from + 1) {

@@ -61,7 +61,6 @@ impl Parser<'_> {
             ("before", _) => (-1, duration.end + 1),
             ("after", _) => (1, duration.end + 1),
             ("prior", "to") => (-1, duration.end + 2),
-            ("into", _) => return None,
             _ => return None,
         };
         match self.anchor(anchor_at, look) {
