@@ -27,6 +27,10 @@ fn nearest(tokens: &[Token], places: impl Iterator<Item = usize>) -> Option<(usi
     for place in places {
         match tokens[place].lower.as_str() {
             "." | "!" | "?" | ";" | "\n" | "…" => return None,
+            // "..., and I want": another clause, which speaks for itself.
+            "," | "and" | "but" | "so" | "because" | "which" if begins_clause(tokens, place + 1) => {
+                distance += 7
+            }
             "," | ":" | "-" | "—" | "(" | ")" => distance += 3,
             "and" | "but" | "so" | "because" => distance += 2,
             _ => distance += 1,
@@ -36,6 +40,13 @@ fn nearest(tokens: &[Token], places: impl Iterator<Item = usize>) -> Option<(usi
         }
     }
     None
+}
+
+fn begins_clause(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| {
+        let subject = token.lower.split('\'').next().unwrap_or_default();
+        matches!(subject, "i" | "we" | "he" | "she" | "they" | "it" | "you" | "that" | "there")
+    })
 }
 
 fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
@@ -63,7 +74,9 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
     if future {
         return Some(Direction::Future);
     }
-    if shows_past(word) && !is_governed(tokens, at) {
+    // "I was wondering if you could" is a polite present.
+    let is_polite = matches!(word, "was" | "were") && matches!(next, "wondering" | "hoping");
+    if shows_past(word) && !is_polite && !is_governed(tokens, at) {
         return Some(Direction::Past);
     }
     None

@@ -25,7 +25,7 @@ impl Parser<'_> {
             from = self.skip(self.skip(at + 1, "."), ",");
         }
         from = self.skip(from, "the");
-        self.numeric_date(from)
+        self.numeric_date(from, look)
             .or_else(|| self.day_then_month(from, look, at))
             .or_else(|| self.month_then_day(from, look, at))
             .or_else(|| {
@@ -39,7 +39,10 @@ impl Parser<'_> {
 
     /// "2023-05-25", "25/05/2023", "5/25/2023", "25.05.2023". A slash date that can be read both ways is
     /// month/day/year; with dots it is day.month.year.
-    fn numeric_date(&self, at: usize) -> Option<Found> {
+    fn numeric_date(&self, at: usize, look: Look) -> Option<Found> {
+        if let Some(found) = self.numeric_day(at, look) {
+            return Some(found);
+        }
         let mark = self.word(at + 1);
         let is_numeric = [at, at + 2, at + 4].iter().all(|&place| self.kind(place) == Some(Kind::Number));
         let is_whole = (at + 1..=at + 4).all(|place| self.is_glued(place))
@@ -67,6 +70,33 @@ impl Parser<'_> {
         let date =
             Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok();
         Some(Found::day(at + 5, date))
+    }
+
+    /// "on 3/22": month and day behind a preposition that asks for a day; day and month if only that fits.
+    fn numeric_day(&self, at: usize, look: Look) -> Option<Found> {
+        let is_asked = look.in_context
+            || matches!(
+                self.word_before(at),
+                "on" | "since" | "by" | "until" | "till" | "from" | "before" | "after"
+            );
+        let is_pair = [at, at + 2].iter().all(|&place| {
+            self.tokens.get(place).is_some_and(|token| token.kind == Kind::Number && token.n_digits <= 2)
+        });
+        let is_whole = self.word(at + 1) == "/"
+            && self.is_glued(at + 1)
+            && self.is_glued(at + 2)
+            && !(self.is_glued(at + 3)
+                && (matches!(self.word(at + 3), "/" | "-" | ":") || self.kind(at + 3) == Some(Kind::Word)));
+        if !is_asked || !is_pair || !is_whole || self.is_tail(at) {
+            return None;
+        }
+        let (first, second) = (self.tokens[at].value, self.tokens[at + 2].value);
+        let (month, day) = if first > 12 { (second, first) } else { (first, second) };
+        let month = i8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
+        if !(1..=31).contains(&day) {
+            return None;
+        }
+        self.dated((month, day, day), at..at + 3, look)
     }
 
     /// Whether the number at `at` is the tail of something longer ("+44-20", "v1.2").
@@ -131,7 +161,11 @@ impl Parser<'_> {
             return None;
         }
         let mut last = first;
-        if matches!(self.word(end), "-" | "to" | "through")
+        let is_joined = matches!(self.word(end), "-" | "to" | "through")
+            || (is_ordinal
+                && matches!(self.word(end), "and" | "&")
+                && self.kind(end + 1) == Some(Kind::Ordinal));
+        if is_joined
             && let Some((until, behind, ordinal)) = self.day_number(end + 1)
             && until > first
             && self.month_name(behind).is_none()
@@ -228,6 +262,14 @@ impl Parser<'_> {
     fn day_alone(&self, from: usize, look: Look, at: usize) -> Option<Found> {
         let (day, end) = self.ordinal(from)?;
         let day = i8::try_from(day).ok().filter(|day| (1..=31).contains(day))?;
+        // "in March, from the 15th": of the month just named.
+        let month = self.previous.filter(|&(_, granularity, behind)| {
+            granularity == Granularity::Month && at.saturating_sub(behind) <= 8
+        });
+        if let Some((month, ..)) = month.filter(|_| look.direction.is_none()) {
+            let date = Date::new(month.first.year(), month.first.month(), day).ok();
+            return Some(Found::day(end, date));
+        }
         let direction = self.direction(look, at, end);
         let candidates = (-2..=2).filter_map(|n| {
             let month = plus_months(self.said_on.first_of_month(), n)?;

@@ -101,9 +101,7 @@ impl Parser<'_> {
 
     /// "for four years": since then in the present perfect, else a mere duration.
     pub(super) fn for_duration(&self, at: usize, _look: Look) -> Option<Found> {
-        let mut from = self
-            .after(at, "for")
-            .or_else(|| self.after(at, "over").filter(|_| clause::is_perfect(self.tokens, at)))?;
+        let mut from = self.after(at, "for")?;
         let is_rolling = matches!(
             (self.word(from), self.word(from + 1)),
             ("the" | "these", "past" | "last") | ("past" | "last", _)

@@ -24,7 +24,10 @@ impl Parser<'_> {
             }
             return Some(self.modified(yearly, n, name.end));
         }
+        let is_listed =
+            matches!(self.word_before(at), "or" | "and") && at > 1 && self.month_name(at - 2).is_some();
         let in_context = look.in_context
+            || is_listed
             || (lexicon::is_time_preposition(self.word_before(at)) && self.word_before(at) != "of")
             || (self.word_before(at) == "of" && capital);
         if let Some((year, end)) = self.year_behind(name.end).filter(|_| capital || in_context) {

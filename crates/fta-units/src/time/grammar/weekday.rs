@@ -34,6 +34,13 @@ impl Parser<'_> {
         if let Some(found) = self.weekday_of_week(weekday, end) {
             return Some(found);
         }
+        // "three weeks ago on a Sunday", "next week on Monday".
+        let week = self.previous.filter(|&(week, granularity, behind)| {
+            granularity == Granularity::Week && week.days() == 7 && at.saturating_sub(behind) <= 2
+        });
+        if let Some((week, ..)) = week {
+            return Some(Found::day(end, weekday_in_week(week.first, weekday)));
+        }
         if clause::is_habit(self.tokens, at, end) {
             return Some(Found::new(end, None, Granularity::Day).present());
         }
