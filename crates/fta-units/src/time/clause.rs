@@ -2,6 +2,7 @@
 //!
 //! Not a parser: the nearest word that shows tense decides. Sentence ends stop the search, commas and conjunctions
 //! count as extra distance.
+#![expect(clippy::match_same_arms, reason = "one arm per phrase reads better than one per outcome")]
 
 use super::calendar::Direction;
 use super::tokens::{Kind, Token};
@@ -26,6 +27,10 @@ fn nearest(tokens: &[Token], places: impl Iterator<Item = usize>) -> Option<(usi
     for place in places {
         match tokens[place].lower.as_str() {
             "." | "!" | "?" | ";" | "\n" | "…" => return None,
+            // "..., and I want": another clause, which speaks for itself.
+            "," | "and" | "but" | "so" | "because" | "which" if begins_clause(tokens, place + 1) => {
+                distance += 7
+            }
             "," | ":" | "-" | "—" | "(" | ")" => distance += 3,
             "and" | "but" | "so" | "because" => distance += 2,
             _ => distance += 1,
@@ -35,6 +40,13 @@ fn nearest(tokens: &[Token], places: impl Iterator<Item = usize>) -> Option<(usi
         }
     }
     None
+}
+
+fn begins_clause(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| {
+        let subject = token.lower.split('\'').next().unwrap_or_default();
+        matches!(subject, "i" | "we" | "he" | "she" | "they" | "it" | "you" | "that" | "there")
+    })
 }
 
 fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
@@ -47,8 +59,12 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
         "will" | "won't" | "gonna" | "wanna" | "shall" | "plan" | "plans" | "planning" | "upcoming"
         | "hope" | "hopes" | "hoping" | "due" | "starts" | "begins" | "ends" | "expires" | "opens"
         | "closes" | "arrives" | "might" | "let's" | "should" | "supposed" | "scheduled" | "must" => true,
+        "have" | "has" if matches!(next, "a" | "an" | "my" | "our" | "another") => true,
         "going" | "want" | "wants" | "need" | "needs" | "have" | "has" | "about" | "excited" | "ready"
         | "try" | "able" => next == "to",
+        // An appointment told in the present: "it is on Friday", "we leave on Monday", "I have a call".
+        "is" | "are" | "it's" | "that's" if matches!(next, "on" | "at" | "in") => true,
+        "leave" | "leaves" | "fly" | "flies" | "arrive" => true,
         "looking" | "look" => next == "forward",
         "can't" | "cannot" => next == "wait",
         "coming" => next == "up",
@@ -58,7 +74,9 @@ fn tense(tokens: &[Token], at: usize) -> Option<Direction> {
     if future {
         return Some(Direction::Future);
     }
-    if shows_past(word) && !is_governed(tokens, at) {
+    // "I was wondering if you could" is a polite present.
+    let is_polite = matches!(word, "was" | "were") && matches!(next, "wondering" | "hoping");
+    if shows_past(word) && !is_polite && !is_governed(tokens, at) {
         return Some(Direction::Past);
     }
     None
@@ -96,7 +114,8 @@ pub(super) fn is_perfect(tokens: &[Token], at: usize) -> bool {
         let word = tokens[place].lower.as_str();
         match word {
             "." | "!" | "?" | ";" | "\n" | "…" => break,
-            "had" | "hadn't" | "will" | "would" | "was" | "were" => return found,
+            "had" | "hadn't" | "will" | "would" => return false,
+            "was" | "were" => return found,
             "been" => found = true,
             "have" | "has" | "haven't" | "hasn't" => {
                 return tokens.get(place + 1).is_none_or(|token| token.lower != "to");

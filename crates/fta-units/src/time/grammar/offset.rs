@@ -31,7 +31,7 @@ impl Parser<'_> {
             ("back", next) if !matches!(next, "to" | "from" | "in" | "and" | "at" | "home") => {
                 duration.end + 1
             }
-            ("prior" | "earlier", _) | ("before", _) if self.is_clause_end(duration.end + 1) => {
+            ("prior" | "earlier" | "before", _) if self.is_clause_end(duration.end + 1) => {
                 let (anchor, known) =
                     self.carried(at).map_or((self.said_on, false), |carried| (carried.first, true));
                 let interval = if known { duration.from(anchor, -1) } else { None };
@@ -92,7 +92,7 @@ impl Parser<'_> {
                 let interval = last.map(|last| DateInterval { first: self.said_on, last });
                 Some(Found::new(duration.end, interval, duration.granularity()).future())
             }
-            _ => self.from_now(at, look),
+            _ => self.distance_from(at, look),
         }
     }
 
@@ -123,7 +123,7 @@ impl Parser<'_> {
         Some(Found::new(end, duration.from(self.said_on, 1), duration.granularity()).future())
     }
 
-    fn from_now(&self, at: usize, look: Look) -> Option<Found> {
+    fn distance_from(&self, at: usize, look: Look) -> Option<Found> {
         let duration = self.duration(at)?;
         let end = duration.end;
         match self.word(end) {
