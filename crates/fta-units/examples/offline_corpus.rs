@@ -76,8 +76,11 @@ fn extract(session: &Session, per_fragment: u32) -> Vec<CandidateUnit> {
 }
 
 fn report(sessions: &[Session], units: &[Vec<CandidateUnit>], evidence: &[(usize, u32)]) {
-    let total =
-        sessions.iter().zip(units).map(|(s, u)| coverage(s, u.iter().map(|u| &u.evidence))).fold(Coverage::default(), Coverage::plus);
+    let total = sessions
+        .iter()
+        .zip(units)
+        .map(|(s, u)| coverage(s, u.iter().map(|u| &u.evidence)))
+        .fold(Coverage::default(), Coverage::plus);
     let n_units: usize = units.iter().map(Vec::len).sum();
     let n_turns: usize = sessions.iter().map(|s| s.turns.len()).sum();
     println!("sessions {} turns {n_turns} units {n_units} {total:?}", sessions.len());

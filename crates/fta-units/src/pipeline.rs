@@ -92,6 +92,16 @@ pub struct RepairNote {
     pub repair: Repair,
 }
 
+impl std::fmt::Display for RepairNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "fragment `{}` of session `{}`", self.fragment, self.session)?;
+        if let Some(unit) = self.unit {
+            write!(f, ", unit `{unit}`")?;
+        }
+        write!(f, ": {:?}", self.repair)
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Carried {
     unit: CandidateUnit,
