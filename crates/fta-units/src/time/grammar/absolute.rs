@@ -208,9 +208,14 @@ impl Parser<'_> {
     pub(super) fn year_behind(&self, at: usize) -> Option<(i64, usize)> {
         let from = match self.word(at) {
             "," | "of" | "in" => at + 1,
-            "." if self.is_glued(at) && self.is_glued(at + 1) => at + 1,
             _ => at,
         };
+        // "April.2023"
+        if self.word(at) == "." && self.is_glued(at) && self.is_glued(at + 1) {
+            let year =
+                self.tokens.get(at + 1).filter(|token| token.kind == Kind::Number && token.n_digits == 4)?;
+            return (1800..2200).contains(&year.value).then_some((year.value, at + 2));
+        }
         let this_year = i64::from(self.said_on.year());
         match (self.word(from), self.stem(from + 1)) {
             ("last", "year") => return Some((this_year - 1, from + 2)),
