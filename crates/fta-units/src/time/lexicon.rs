@@ -280,6 +280,10 @@ pub(super) fn is_thing_of_season(word: &str) -> bool {
             | "cleaning"
             | "roll"
             | "water"
+            | "solstice"
+            | "vibe"
+            | "fling"
+            | "fair"
             | "onion"
     )
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::{Found, Kind, Look, Parser};
-use crate::time::calendar::{Direction, Holiday, Yearly, plus_months};
+use crate::time::calendar::{Direction, Holiday, Yearly, month_of, plus_months};
 use crate::time::{DateInterval, Granularity, lexicon};
 
 /// A month's name, how it was written.
@@ -208,9 +208,14 @@ impl Parser<'_> {
     pub(super) fn year_behind(&self, at: usize) -> Option<(i64, usize)> {
         let from = match self.word(at) {
             "," | "of" | "in" => at + 1,
-            "." if self.is_glued(at) && self.is_glued(at + 1) => at + 1,
             _ => at,
         };
+        // "April.2023"
+        if self.word(at) == "." && self.is_glued(at) && self.is_glued(at + 1) {
+            let year =
+                self.tokens.get(at + 1).filter(|token| token.kind == Kind::Number && token.n_digits == 4)?;
+            return (1800..2200).contains(&year.value).then_some((year.value, at + 2));
+        }
         let this_year = i64::from(self.said_on.year());
         match (self.word(from), self.stem(from + 1)) {
             ("last", "year") => return Some((this_year - 1, from + 2)),
@@ -252,7 +257,9 @@ impl Parser<'_> {
         let end = self.ordinal(from)?.1;
         if !is_asked
             || self.kind(from) != Some(Kind::Ordinal)
-            || !(self.is_clause_end(end) || lexicon::is_function_word(self.word(end)))
+            || !(self.is_clause_end(end)
+                || lexicon::is_function_word(self.word(end))
+                || self.of_month(end).is_some())
         {
             return None;
         }
@@ -266,9 +273,14 @@ impl Parser<'_> {
         let month = self.previous.filter(|&(_, granularity, behind)| {
             granularity == Granularity::Month && at.saturating_sub(behind) <= 8
         });
-        if let Some((month, ..)) = month.filter(|_| look.direction.is_none()) {
+        let month = month.map(|(month, ..)| month).filter(|month| month_of(month.first) == *month);
+        if let Some(month) = month.filter(|_| look.direction.is_none()) {
             let date = Date::new(month.first.year(), month.first.month(), day).ok();
             return Some(Found::day(end, date));
+        }
+        if let Some((n_months, end)) = self.of_month(end) {
+            let month = plus_months(self.said_on.first_of_month(), n_months)?;
+            return Some(Found::day(end, Date::new(month.year(), month.month(), day).ok()));
         }
         let direction = self.direction(look, at, end);
         let candidates = (-2..=2).filter_map(|n| {
@@ -282,10 +294,17 @@ impl Parser<'_> {
                 None => true,
             })
             .min_by_key(|date| (*date - self.said_on).get_days().abs());
-        let end = match self.phrase(end, &["of", "this", "month"]) {
-            Some(behind) => behind,
-            None => end,
-        };
         Some(Found::day(end, nearest))
+    }
+
+    /// "of this month", "of last month": months from the current one.
+    fn of_month(&self, at: usize) -> Option<(i64, usize)> {
+        let n_months = match (self.word(at), self.word(at + 1), self.word(at + 2)) {
+            ("of", "this" | "the", "month") => 0,
+            ("of", "last", "month") => -1,
+            ("of", "next", "month") => 1,
+            _ => return None,
+        };
+        Some((n_months, at + 3))
     }
 }

@@ -38,10 +38,8 @@ impl Parser<'_> {
     /// "until June", "by next Friday", "before the summer", "after Christmas", "by the end of the year".
     pub(super) fn limit(&self, at: usize, look: Look) -> Option<Found> {
         let (bound, direction) = match self.word(at) {
-            // "inspired by autumn": an agent, not a limit.
-            "by" if self.word_before(at).ends_with("ed")
-                && !matches!(self.word_before(at), "finished" | "needed") =>
-            {
+            // "surprised by winter": an agent, not a limit.
+            "by" if self.is_agent(at) => {
                 return None;
             }
             "until" | "till" | "til" | "by" => (TimeBound::Until, Some(Direction::Future)),
@@ -62,6 +60,14 @@ impl Parser<'_> {
             self.point(from, look.inner(direction.or_else(|| clause::direction(self.tokens, at, from + 1))))?
         };
         Some(found.bounded(bound))
+    }
+
+    /// Whether the "by" at `at` names who or what did it.
+    pub(super) fn is_agent(&self, at: usize) -> bool {
+        matches!(
+            self.word_before(at),
+            "surprised" | "inspired" | "loved" | "hated" | "amazed" | "touched" | "exhausted" | "charmed"
+        )
     }
 
     /// "between 2019 and 2021", "from March to May 2020".

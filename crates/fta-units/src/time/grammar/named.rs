@@ -84,6 +84,9 @@ impl Parser<'_> {
         }
         from = self.skip(from, "'");
         let token = self.tokens.get(from)?;
+        if token.n_digits < 4 && self.tells_an_age(at) {
+            return None;
+        }
         let first = match token.kind {
             Kind::Plural
                 if token.n_digits == 4 && (1800..2200).contains(&token.value) && token.value % 10 == 0 =>
@@ -103,6 +106,15 @@ impl Parser<'_> {
             _ => return None,
         };
         Some(Found::new(from + 1, years(first, first + 9), Granularity::Years))
+    }
+
+    /// "their early thirties" is an age, not a decade.
+    fn tells_an_age(&self, at: usize) -> bool {
+        (1..=3).any(|back| {
+            at.checked_sub(back).is_some_and(|place| {
+                matches!(self.word(place), "my" | "your" | "his" | "her" | "our" | "their" | "someone's")
+            })
+        })
     }
 
     /// "the summer", "summer of 2022", "in spring"; "last summer" is a relative period.
@@ -127,7 +139,7 @@ impl Parser<'_> {
         if !is_sure || lexicon::is_thing_of_season(self.word(end)) || (!is_noun && self.word(end) == "of") {
             return None;
         }
-        if name_at == at && before == "of" {
+        if name_at == at && (before == "of" || (before == "by" && self.is_agent(at - 1))) {
             return None;
         }
         Some(self.near(yearly, at, end, look))

@@ -111,7 +111,8 @@ impl Parser<'_> {
         }
         // "in a day" and "in one night" are mostly durations, "in a couple of days" is a time.
         let is_single_day = duration.unit == Unit::Day && duration.high == 1;
-        if clause::is_perfect(self.tokens, at) {
+        // "I haven't seen him in years", but not "I've read two books in a week".
+        if clause::is_perfect(self.tokens, at) && clause::is_negated(self.tokens, at) {
             let interval = duration.from(self.said_on, -1);
             return Some(
                 Found::new(end, interval, duration.granularity()).present().bounded(TimeBound::Since),

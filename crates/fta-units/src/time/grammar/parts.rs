@@ -29,6 +29,10 @@ struct Nth {
 impl Parser<'_> {
     /// "early June", "mid-May", "late last year", "the end of the month", "the first half of 2023".
     pub(super) fn part_of_period(&self, at: usize, look: Look) -> Option<Found> {
+        // "in their early thirties" is an age.
+        if matches!(self.word_before(at), "my" | "your" | "his" | "her" | "our" | "their" | "its") {
+            return None;
+        }
         let from = self.skip(at, "the");
         let (third, target_at) = match (self.word(from), self.word(from + 1)) {
             ("early", _) => (Third::Early, self.skip(self.skip(from + 1, "-"), "in")),

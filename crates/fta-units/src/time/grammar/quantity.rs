@@ -139,7 +139,15 @@ impl Parser<'_> {
             let scale = |n: i64| n.saturating_mul(per_unit).saturating_add(more);
             return Some(Duration { low: scale(count.low), high: scale(count.high), unit: smaller, end });
         }
-        Some(Duration { low: count.low, high: count.high, unit, end })
+        // "a week or so", "a day or two"
+        if let Some(behind) = self.phrase(end, &["or", "so"]) {
+            return Some(Duration { low: count.low, high: count.high, unit, end: behind });
+        }
+        let more = self.after(end, "or").and_then(|at| self.number(at)).filter(|&(more, behind)| {
+            count.low == count.high && more > count.high && lexicon::unit(self.stem(behind)).is_none()
+        });
+        let (high, end) = more.unwrap_or((count.high, end));
+        Some(Duration { low: count.low, high, unit, end })
     }
 
     /// One unit without an article, as in "the last year and a half".

@@ -3,7 +3,9 @@
 use jiff::civil::Weekday;
 
 use super::{Found, Look, Parser};
-use crate::time::calendar::{Direction, Unit, nth_weekday_from, plus_days, shifted, weekday_in_week};
+use crate::time::calendar::{
+    Direction, Unit, nth_weekday_from, plus_days, shifted, week_of, weekday_in_week,
+};
 use crate::time::{Granularity, clause, lexicon};
 
 impl Parser<'_> {
@@ -36,7 +38,9 @@ impl Parser<'_> {
         }
         // "three weeks ago on a Sunday", "next week on Monday".
         let week = self.previous.filter(|&(week, granularity, behind)| {
-            granularity == Granularity::Week && week.days() == 7 && at.saturating_sub(behind) <= 2
+            granularity == Granularity::Week
+                && week_of(week.first) == Some(week)
+                && at.saturating_sub(behind) <= 2
         });
         if let Some((week, ..)) = week {
             return Some(Found::day(end, weekday_in_week(week.first, weekday)));
