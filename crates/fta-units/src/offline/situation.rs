@@ -178,6 +178,11 @@ fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
     if matches!(before, "to" | "can" | "will" | "should" | "could" | "would") {
         return false;
     }
+    // "They have got a cat" is the present.
+    if lower == "got" && (before.ends_with("'ve") || matches!(before, "have" | "has" | "haven't" | "hasn't"))
+    {
+        return false;
+    }
     if is_participle(lower) {
         let helps = |w: &str| {
             w.ends_with("'ve")
@@ -351,5 +356,30 @@ impl Judged<'_> {
                 })
             });
         announces || (pronoun_only && !self.sentences.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::lexicon::tokens;
+
+    fn check(text: &str, expect: TimeOrientation) {
+        let mut tense = Tense::default();
+        tense.add(&tokens(text));
+        assert_eq!(tense.orientation(), expect, "{text}: {tense:?}");
+    }
+
+    #[test]
+    fn verbs_tell_the_direction() {
+        check("I moved to Bern and found a flat", TimeOrientation::Past);
+        check("I'm tired and worried", TimeOrientation::Present);
+        check("I've been painting a lot", TimeOrientation::Present);
+        check("We've got a cat", TimeOrientation::Present);
+        check("There is a group called Harbour", TimeOrientation::Present);
+        check("Just wanted to let you know that I am fine", TimeOrientation::Present);
+        check("I'll call her and she won't like it", TimeOrientation::Future);
+        check("I lost my keys, so I will change the lock", TimeOrientation::Mixed);
+        check("A red door", TimeOrientation::Unknown);
     }
 }
