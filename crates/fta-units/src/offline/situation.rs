@@ -40,9 +40,10 @@ impl Tense {
                 self.own_future += u32::from(is_own(lower) || is_own(before(1)) || is_own(before(2)));
             } else if is_present_be(lower)
                 || matches!(lower, "do" | "does" | "don't" | "doesn't" | "can" | "can't" | "has" | "have")
+                || (lower == "got" && has_got(before(1)))
                 || (lower == "been" && !matches!(before(1), "had" | "hadn't"))
             {
-                // "has been volunteering", "it's been wild": it goes on.
+                // "has been volunteering", "it's been wild", "we've got a cat": it goes on.
                 self.present += 1;
             } else if is_past(lower, before(1), before(2)) && !is_lead_in(words, at) {
                 // "There is a group called" and "tired and centered" describe the present.
@@ -79,6 +80,10 @@ fn is_present_be(lower: &str) -> bool {
         || lower.ends_with("'m")
         || lower.ends_with("'re")
         || matches!(lower, "it's" | "he's" | "she's" | "that's" | "there's")
+}
+
+fn has_got(before: &str) -> bool {
+    before.ends_with("'ve") || matches!(before, "have" | "has" | "haven't" | "hasn't")
 }
 
 /// Whether the word is the speaker as a subject: "I", "we'll".
@@ -176,11 +181,6 @@ fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
         return lower == "left" && !matches!(before, "the" | "is" | "are");
     }
     if matches!(before, "to" | "can" | "will" | "should" | "could" | "would") {
-        return false;
-    }
-    // "They have got a cat" is the present.
-    if lower == "got" && (before.ends_with("'ve") || matches!(before, "have" | "has" | "haven't" | "hasn't"))
-    {
         return false;
     }
     if is_participle(lower) {
