@@ -14,11 +14,10 @@ pub use extract::{ExtractError, Extraction, ExtractionInput, UnitExtractor};
 pub use link::{LinkError, Neighbour, RelationClassifier};
 pub use longitudinal::{Longitudinal, ProfileEntry, ProfileTopic, SupportEntry, SupportOutcome};
 pub use store::{
-    MemoryMeta, MemorySnapshot, Namespace, SessionState, StoreError, StoreOp, StoredSession, StoredVector,
-    UnitStore,
+    MemoryMeta, MemorySnapshot, Namespace, SessionState, StoreError, StoreOp, StoredSession, StoredVector, UnitStore,
 };
 pub use time::{DateInterval, EventTime, Granularity, TimeBound};
 pub use unit::{
-    AffectAnchor, CandidateUnit, Completion, Evidence, FactAnchor, Lifecycle, Link, Provenance, Quote,
-    Relation, SituationType, TimeAnchor, TimeOrientation, Unit, UnitId, UnitStatus,
+    AffectAnchor, CandidateUnit, Completion, Evidence, FactAnchor, Lifecycle, Link, Provenance, Quote, Relation,
+    SituationType, TimeAnchor, TimeOrientation, Unit, UnitId, UnitStatus,
 };
