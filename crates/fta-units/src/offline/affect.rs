@@ -169,7 +169,9 @@ fn phrase(plan: &str, rest: &str) -> Option<String> {
             | "remember"
             | "let"
     );
-    if talk && words.len() < 4 || matches!(first.as_str(), "say" | "tell" | "admit" | "thank" | "apologize") {
+    if talk && words.len() < 4
+        || matches!(first.as_str(), "say" | "tell" | "admit" | "thank" | "apologize" | "never" | "always")
+    {
         return None;
     }
     Some(format!("{} {}", plan.trim().to_lowercase(), words.join(" ")))

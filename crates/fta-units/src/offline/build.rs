@@ -254,12 +254,14 @@ impl<'a> Scene<'a> {
             let words = &self.sentence(place).tokens;
             let mut tense = Tense::default();
             tense.add(words);
-            let acts = tense.past > 0 || tense.future > 0;
+            let verbs_act = tense.past > 0 || tense.future > 0;
             for mention in find_times(self.text(place), &TimeContext::on(said_at.date())) {
                 if mention.time.interval.is_none() {
                     continue;
                 }
-                let rank = if is_question { 2 } else { u8::from(!acts) };
+                let points_away =
+                    matches!(mention.time.orientation, TimeOrientation::Past | TimeOrientation::Future);
+                let rank = if is_question { 2 } else { u8::from(!verbs_act && !points_away) };
                 let key = (rank, mention.time.granularity);
                 if best.as_ref().is_none_or(|(other, _)| key < *other) {
                     best = Some((key, mention.time.clone()));

@@ -383,6 +383,7 @@ static LEAD_IN: LazyLock<Regex> = LazyLock::new(|| {
         r"(?ix) ^ (?:
             (?:(?:and|but|so|anyway|i)[,]?\ )? (?:also\ |just\ )* want(?:ed)?\ to\ (?:let\ you\ know|tell\ you|share\ with\ you) (?:\ that)? [,:]? \s
             | (?:oh,?\ )? (?:by\ the\ way|btw) [,:]? \s
+            | on\ (?:a|another) (?:\ different)? \ note [,:]? \s
             | (?:and\ )? as\ for\ me [,:]? \s
             | (?:i\ know|i\ understand|i\ see|i\ mean|you\ know|guess\ what|to\ be\ honest|tbh) , \s
         )",
@@ -519,6 +520,7 @@ mod tests {
         check("Thanks for the soup, it helped.", "Thanks for the soup, it helped.");
         check("Oh, by the way, just wanted to let you know that I quit.", "Lena quit.");
         check("I wanted to tell you about my flat.", "Lena wanted to tell Tom about Lena's flat.");
+        check("On a different note, I found work.", "Lena found work.");
         check("I know, my rent is due", "Lena's rent is due");
         check("No, I did not.", "No, Lena did not.");
     }

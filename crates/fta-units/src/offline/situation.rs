@@ -40,9 +40,10 @@ impl Tense {
                 self.own_future += u32::from(is_own(lower) || is_own(before(1)) || is_own(before(2)));
             } else if is_present_be(lower)
                 || matches!(lower, "do" | "does" | "don't" | "doesn't" | "can" | "can't" | "has" | "have")
+                || (lower == "got" && has_got(before(1)))
                 || (lower == "been" && !matches!(before(1), "had" | "hadn't"))
             {
-                // "has been volunteering", "it's been wild": it goes on.
+                // "has been volunteering", "it's been wild", "we've got a cat": it goes on.
                 self.present += 1;
             } else if is_past(lower, before(1), before(2)) && !is_lead_in(words, at) {
                 // "There is a group called" and "tired and centered" describe the present.
@@ -79,6 +80,10 @@ fn is_present_be(lower: &str) -> bool {
         || lower.ends_with("'m")
         || lower.ends_with("'re")
         || matches!(lower, "it's" | "he's" | "she's" | "that's" | "there's")
+}
+
+fn has_got(before: &str) -> bool {
+    before.ends_with("'ve") || matches!(before, "have" | "has" | "haven't" | "hasn't")
 }
 
 /// Whether the word is the speaker as a subject: "I", "we'll".
@@ -351,5 +356,30 @@ impl Judged<'_> {
                 })
             });
         announces || (pronoun_only && !self.sentences.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::lexicon::tokens;
+
+    fn check(text: &str, expect: TimeOrientation) {
+        let mut tense = Tense::default();
+        tense.add(&tokens(text));
+        assert_eq!(tense.orientation(), expect, "{text}: {tense:?}");
+    }
+
+    #[test]
+    fn verbs_tell_the_direction() {
+        check("I moved to Bern and found a flat", TimeOrientation::Past);
+        check("I'm tired and worried", TimeOrientation::Present);
+        check("I've been painting a lot", TimeOrientation::Present);
+        check("We've got a cat", TimeOrientation::Present);
+        check("There is a group called Harbour", TimeOrientation::Present);
+        check("Just wanted to let you know that I am fine", TimeOrientation::Present);
+        check("I'll call her and she won't like it", TimeOrientation::Future);
+        check("I lost my keys, so I will change the lock", TimeOrientation::Mixed);
+        check("A red door", TimeOrientation::Unknown);
     }
 }

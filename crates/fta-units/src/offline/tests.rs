@@ -224,6 +224,32 @@ async fn the_port_gives_the_same() {
     assert_eq!((extractor.id(), found.units[0].provenance.extractor.as_str()), ("rules/1", "rules/1"));
 }
 
+/// The development conversations, where they are at hand: no turn that says something is lost.
+#[test]
+fn long_conversations_are_covered() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/locomo/locomo-dev6.json");
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let data: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let (mut n_units, mut total) = (0, Coverage::default());
+    for case in data.as_array().unwrap() {
+        for n in 1..60 {
+            let Some(turns) = case["conversation"][format!("session_{n}")].as_array() else { continue };
+            let said: Vec<(&str, &str)> =
+                turns.iter().map(|t| (t["speaker"].as_str().unwrap(), t["text"].as_str().unwrap())).collect();
+            let mut talk = session(&said);
+            for (turn, source) in talk.turns.iter_mut().zip(turns) {
+                turn.caption = source["blip_caption"].as_str().map(str::to_owned);
+            }
+            let units = extract(&talk, (0, turns.len() as u32), &[]).units;
+            n_units += units.len();
+            total = total.plus(coverage(&talk, &units));
+        }
+    }
+    assert_eq!((total.covered_turns, total.quoted_turns), (total.content_turns, total.content_turns));
+    let per_turn = n_units as f64 / total.content_turns as f64;
+    assert!((0.8..1.1).contains(&per_turn), "{per_turn}");
+}
+
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{0,60}",
