@@ -246,7 +246,7 @@ fn altered_files_are_found() {
     let directory = TempDir::new().unwrap();
     let path = file_of(&directory);
     let expect = filled(&path);
-    check_altered(&directory, &fs::read(&path).unwrap(), &expect);
+    check_altered(&directory, &fs::read(&path).unwrap(), &expect, 0..8);
 }
 
 /// Recovery after a crash must not take an altered file for one that a crash left half written.
@@ -258,10 +258,17 @@ fn altered_files_that_were_not_closed_are_found() {
     let store = RedbStore::open(&path).unwrap();
     store.apply(&name("ines"), &[StoreOp::PutUnit(conformance::sample_unit(100))]).unwrap();
     store.apply(&name("ines"), &[StoreOp::DeleteUnit(UnitId(3))]).unwrap();
-    check_altered(&directory, &fs::read(&path).unwrap(), &contents(&store).unwrap());
+    // Bit 0 says which of two commits is the newest; turned round, the file is just what a crash before the end of the
+    // newest leaves, and the one before is right.
+    check_altered(&directory, &fs::read(&path).unwrap(), &contents(&store).unwrap(), 1..8);
 }
 
-fn check_altered(directory: &TempDir, whole: &[u8], expect: &[(Namespace, MemorySnapshot)]) {
+fn check_altered(
+    directory: &TempDir,
+    whole: &[u8],
+    expect: &[(Namespace, MemorySnapshot)],
+    flags: std::ops::Range<u8>,
+) {
     let path = directory.path().join("altered.redb");
     let mut state = 0x5eed_u64;
     let mut random = |n: usize| {
@@ -271,7 +278,7 @@ fn check_altered(directory: &TempDir, whole: &[u8], expect: &[(Namespace, Memory
     let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
     let mut unharmed = 0;
     // The flags after the magic number: which commit is the newest, whether the file was closed.
-    for bit in 0..8 {
+    for bit in flags {
         let mut bytes = whole.to_vec();
         bytes[9] ^= 1 << bit;
         check_damaged(&path, &bytes, expect, &format!("flag {bit}"));
