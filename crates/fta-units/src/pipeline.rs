@@ -170,7 +170,7 @@ impl UnitPipeline {
             };
             self.extractor.extract(input).await?
         };
-        let mut done = others.into_iter().map(|c| c.unit).collect();
+        let mut done: Vec<CandidateUnit> = others.into_iter().map(|c| c.unit).collect();
         sort(&mut done);
         let (mut fresh, kept) = self.settle(session, mine, extraction, &mut repairs);
         done.append(&mut fresh);
@@ -181,7 +181,8 @@ impl UnitPipeline {
 
     /// Ends the session: the units that are still carried become final as partial, in text order.
     pub fn finish(&mut self) -> Vec<CandidateUnit> {
-        let mut units = std::mem::take(&mut self.carried).into_iter().map(|c| c.unit).collect();
+        let mut units: Vec<CandidateUnit> =
+            std::mem::take(&mut self.carried).into_iter().map(|c| c.unit).collect();
         sort(&mut units);
         units
     }
@@ -224,14 +225,14 @@ impl UnitPipeline {
         let (keep, done): (Vec<Carried>, Vec<Carried>) = waiting
             .into_iter()
             .partition(|c| c.unit.status == UnitStatus::Partial && c.carries < self.settings.max_carries);
-        let mut done = done.into_iter().map(|c| c.unit).collect();
+        let mut done: Vec<CandidateUnit> = done.into_iter().map(|c| c.unit).collect();
         sort(&mut done);
         (done, keep)
     }
 }
 
 /// Text order: by the start of the evidence, then by the quotes.
-fn sort(units: &mut Vec<CandidateUnit>) {
+fn sort(units: &mut [CandidateUnit]) {
     units.sort_by_cached_key(|u| {
         let quotes: Vec<(u32, u32, u32)> =
             u.evidence.quotes.iter().map(|q| (q.turn, q.start, q.end)).collect();

@@ -1,6 +1,6 @@
 //! What a link does to the older unit: its validity ends, a plan is carried out (Eq. 6, spec section 9.7).
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 
 use crate::{
     text::{Reading, same_name},
@@ -72,7 +72,7 @@ pub fn lifecycle(unit: &Unit, older: &Unit, relation: Relation) -> Option<Lifecy
 }
 
 fn first_day(unit: &Unit) -> Option<Date> {
-    unit.lifecycle.valid_from.or_else(|| unit.time.said_at.map(|at| at.date()))
+    unit.lifecycle.valid_from.or_else(|| unit.time.said_at.map(DateTime::date))
 }
 
 fn follow_up(unit: &Unit, older: &Unit) -> OlderUnitChange {
@@ -155,6 +155,8 @@ mod tests {
     fn only_the_person_themselves_can_contradict_for_good() {
         let older = unit(1, "Ines has two brothers.", "Ines");
         let mut newer = unit(2, "Ines has three brothers.", "Ines");
+        assert!(lifecycle(&newer, &older, Relation::Contradiction).is_some(), "later in the session");
+        newer.evidence.turns = older.evidence.turns;
         assert_eq!(lifecycle(&newer, &older, Relation::Contradiction), None, "said at the same time");
         newer.time.said_at = Some(date(2024, 5, 2).at(9, 0, 0, 0));
         assert!(lifecycle(&newer, &older, Relation::Contradiction).is_some());

@@ -15,7 +15,10 @@ fn unit(id: u64, claim: &str, people: &[&str], situation: SituationType) -> Unit
         },
         time: TimeAnchor {
             said_at: Some(
-                date(2024, 3, 1).at(12, 0, 0, 0).checked_add(jiff::Span::new().days(id as i64)).unwrap(),
+                date(2024, 3, 1)
+                    .at(12, 0, 0, 0)
+                    .checked_add(jiff::Span::new().days(i64::try_from(id).unwrap()))
+                    .unwrap(),
             ),
             ..TimeAnchor::default()
         },
@@ -180,7 +183,7 @@ fn support_needs_somebody_else() {
 fn no_deleted_text_stays() {
     let units = [
         state(1, "Ines works as a welder in a shipyard."),
-        state(2, "Ines works as a welder, which she calls her secret."),
+        state(2, "Ines works as a welder, her secret."),
         state(3, "Ines lives in Porto."),
         help(4, "Tomas suggests a walk."),
         state(5, "Ines will try it."),

@@ -56,7 +56,7 @@ fn candidate(claim: &str, start: u32, end: u32, status: UnitStatus) -> Candidate
         evidence: Evidence {
             session: "s".into(),
             turns: TurnSpan::new(start, end),
-            quotes: vec![Quote { turn: start, start: 0, end: 3 }],
+            quotes: vec![Quote { turn: start, start: 0, end: 2 }],
         },
         status,
         provenance: Provenance::default(),
@@ -71,6 +71,7 @@ fn complete(claim: &str, start: u32, end: u32) -> CandidateUnit {
     candidate(claim, start, end, UnitStatus::Complete)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a script holds failures too")]
 fn answer(units: Vec<CandidateUnit>, fused: &[(usize, usize)]) -> Result<Extraction, ExtractError> {
     Ok(Extraction { units, fused: fused.to_vec() })
 }

@@ -1,6 +1,6 @@
 //! The [`UnitStore`] port: the durable truth. Everything else (vectors' index, lexical index) is rebuilt from it.
 
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 mod memory;
 #[cfg(feature = "redb")]
