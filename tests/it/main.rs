@@ -1,1 +1,9 @@
-//! End-to-end tests.
+//! End-to-end tests through the facade and the command line.
+//!
+//! What needs no meaning of words uses the deterministic test embedder; the demo and the command line use MiniLM.
+
+mod crash;
+mod deletion;
+mod facade;
+mod hostile;
+mod support;

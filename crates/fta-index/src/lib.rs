@@ -2,10 +2,24 @@
 //!
 //! This crate knows texts and vectors; it knows nothing of dialogues, units or language models.
 
+pub mod check;
 pub mod embed;
 pub mod error;
+pub mod exact;
 pub mod vector;
+
+#[cfg(feature = "testing")]
+pub mod conformance;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+#[cfg(feature = "weights")]
+pub mod weights;
+
+#[cfg(feature = "candle")]
+pub mod candle;
 
 pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
+pub use exact::ExactIndex;
 pub use vector::{Filter, Hit, VectorId, VectorIndex};

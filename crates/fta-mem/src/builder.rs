@@ -2,17 +2,41 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use fta_index::{Embedder, IndexError, VectorIndex};
-use fta_retrieve::{Answerer, QueryRewriter};
-use fta_units::{RelationClassifier, UnitExtractor, UnitStore};
+use fta_index::{Embedder, IndexError, VectorIndex, exact::ExactIndex};
+use fta_retrieve::{Answerer, ExtractiveAnswerer, ExtractiveConfig, QueryRewriter, RuleRewriter};
+use fta_segment::{Bws, BwsConfig, CohesionConfig, CohesionDetector, SegmentError, Segmenter};
+use fta_units::{
+    RelationClassifier, UnitExtractor, UnitStore,
+    link::RuleClassifier,
+    longitudinal::{LongitudinalUpdater, RuleUpdater},
+    offline::RuleExtractor,
+    store::MemoryStore,
+};
 
-use crate::{Error, Memory, MemoryConfig};
+use crate::{
+    Error, Memory, MemoryConfig,
+    parts::{IndexFactory, Parts},
+};
 
-/// Builds a [`Memory`].
+/// Name of the store's file in the data directory.
+#[cfg(feature = "redb")]
+pub(crate) const STORE_FILE: &str = "memory.redb";
+
+/// Builds a [`Memory`]. Everything but the embedder has an offline default.
 #[derive(Default)]
+#[must_use]
 pub struct MemoryBuilder {
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    path: Option<PathBuf>,
+    store: Option<Arc<dyn UnitStore>>,
+    embedder: Option<Arc<dyn Embedder>>,
+    index: Option<Arc<IndexFactory>>,
+    segmenter: Option<Arc<dyn Segmenter>>,
+    extractor: Option<Arc<dyn UnitExtractor>>,
+    classifier: Option<Arc<dyn RelationClassifier>>,
+    longitudinal: Option<Arc<dyn LongitudinalUpdater>>,
+    rewriter: Option<Arc<dyn QueryRewriter>>,
+    answerer: Option<Arc<dyn Answerer>>,
+    config: MemoryConfig,
 }
 
 impl MemoryBuilder {
@@ -21,48 +45,139 @@ impl MemoryBuilder {
         self.path = Some(directory.into());
         self
     }
-    /// Keeps the memory in memory only.
-    pub fn in_memory(self) -> Self {
+
+    /// Keeps the memory in memory only; the default when neither a path nor a store is given.
+    pub fn in_memory(mut self) -> Self {
+        self.path = None;
+        self.store = None;
         self
     }
+
+    /// Replaces the store.
+    pub fn store(mut self, store: Arc<dyn UnitStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
     /// Sets the embedder (required).
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
-    /// Replaces the extractor.
-    pub fn extractor(self, _extractor: Arc<dyn UnitExtractor>) -> Self {
-        self
-    }
-    /// Replaces the relation classifier.
-    pub fn classifier(self, _classifier: Arc<dyn RelationClassifier>) -> Self {
-        self
-    }
-    /// Replaces the query rewriter.
-    pub fn rewriter(self, _rewriter: Arc<dyn QueryRewriter>) -> Self {
-        self
-    }
-    /// Replaces the answerer.
-    pub fn answerer(self, _answerer: Arc<dyn Answerer>) -> Self {
-        self
-    }
-    /// Replaces the store.
-    pub fn store(self, _store: Arc<dyn UnitStore>) -> Self {
-        self
-    }
-    /// Replaces the vector index: `make` gets the dimension.
+
+    /// Replaces the vector index: `make` gets the dimension and gives an empty index.
     pub fn index(
-        self,
-        _make: impl Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError> + Send + Sync + 'static,
+        mut self,
+        make: impl Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError> + Send + Sync + 'static,
     ) -> Self {
+        self.index = Some(Arc::new(make));
         self
     }
+
+    /// Replaces the segmenter.
+    pub fn segmenter(mut self, segmenter: Arc<dyn Segmenter>) -> Self {
+        self.segmenter = Some(segmenter);
+        self
+    }
+
+    /// Replaces the unit extractor.
+    pub fn extractor(mut self, extractor: Arc<dyn UnitExtractor>) -> Self {
+        self.extractor = Some(extractor);
+        self
+    }
+
+    /// Replaces the relation classifier.
+    pub fn classifier(mut self, classifier: Arc<dyn RelationClassifier>) -> Self {
+        self.classifier = Some(classifier);
+        self
+    }
+
+    /// Replaces what keeps the longitudinal memory.
+    pub fn longitudinal(mut self, updater: Arc<dyn LongitudinalUpdater>) -> Self {
+        self.longitudinal = Some(updater);
+        self
+    }
+
+    /// Replaces the query rewriter.
+    pub fn rewriter(mut self, rewriter: Arc<dyn QueryRewriter>) -> Self {
+        self.rewriter = Some(rewriter);
+        self
+    }
+
+    /// Replaces the answerer.
+    pub fn answerer(mut self, answerer: Arc<dyn Answerer>) -> Self {
+        self.answerer = Some(answerer);
+        self
+    }
+
     /// Replaces the settings.
-    pub fn config(self, _config: MemoryConfig) -> Self {
+    pub fn config(mut self, config: MemoryConfig) -> Self {
+        self.config = config;
         self
     }
+
     /// Opens the memory.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] without an embedder, [`Error::Setting`] for a setting out of range, [`Error::Directory`] if the
+    /// data directory cannot be made, [`Error::Store`] if the store cannot be opened.
     pub fn build(self) -> Result<Memory, Error> {
-        todo!()
+        self.config.validate()?;
+        let embedder = self.embedder.ok_or(Error::Missing {
+            part: "an embedder",
+            remedy: "call `MemoryBuilder::embedder`, for example with the MiniLM of the feature `candle`",
+        })?;
+        let store = match (self.store, self.path) {
+            (Some(store), _) => store,
+            (None, Some(path)) => open_store(path)?,
+            (None, None) => Arc::new(MemoryStore::new()),
+        };
+        let segmenter = match self.segmenter {
+            Some(segmenter) => segmenter,
+            None => default_segmenter(embedder.clone())?,
+        };
+        let answerer = Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone())));
+        Ok(Memory::new(Parts {
+            store,
+            index: self.index.unwrap_or_else(|| Arc::new(exact_index)),
+            segmenter,
+            extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::default())),
+            classifier: self.classifier.unwrap_or_else(|| Arc::new(RuleClassifier::default())),
+            longitudinal: self.longitudinal.unwrap_or_else(|| Arc::new(RuleUpdater::default())),
+            rewriter: self.rewriter.unwrap_or_else(|| Arc::new(RuleRewriter::default())),
+            answerer: self.answerer.unwrap_or_else(|| answerer),
+            embedder,
+            config: self.config,
+        }))
     }
+}
+
+fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
+    Ok(Box::new(ExactIndex::new(dim)?))
+}
+
+fn default_segmenter(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Segmenter>, Error> {
+    let settings = |error: SegmentError| Error::Setting {
+        setting: "segmentation",
+        value: error.to_string(),
+        expected: "settings that the segmenter takes",
+    };
+    let detector =
+        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?.with_embedder(embedder);
+    Ok(Arc::new(Bws::new(BwsConfig::default(), Arc::new(detector)).map_err(settings)?))
+}
+
+#[cfg(feature = "redb")]
+fn open_store(directory: PathBuf) -> Result<Arc<dyn UnitStore>, Error> {
+    std::fs::create_dir_all(&directory)
+        .map_err(|source| Error::Directory { path: directory.clone(), source })?;
+    Ok(Arc::new(fta_units::store::RedbStore::open(&directory.join(STORE_FILE))?))
+}
+
+#[cfg(not(feature = "redb"))]
+fn open_store(_directory: PathBuf) -> Result<Arc<dyn UnitStore>, Error> {
+    Err(Error::Missing {
+        part: "a durable store",
+        remedy: "build with the feature `redb` or call `MemoryBuilder::store`",
+    })
 }

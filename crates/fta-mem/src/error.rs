@@ -11,12 +11,12 @@ pub enum Error {
     #[error("dialogue cannot be ingested")]
     Dialogue(#[from] fta_segment::DialogueError),
     /// Segmentation failed.
-    #[error("session `{session}` could not be segmented: {message}")]
+    #[error("session `{session}` could not be segmented")]
     Segment {
         /// The session.
         session: SessionId,
-        /// Why.
-        message: String,
+        /// The cause.
+        source: fta_segment::SegmentError,
     },
     /// Extraction failed.
     #[error("units could not be extracted")]
@@ -25,11 +25,8 @@ pub enum Error {
     #[error("units could not be linked")]
     Link(#[from] fta_units::LinkError),
     /// The longitudinal update failed.
-    #[error("longitudinal memory could not be updated: {message}")]
-    Longitudinal {
-        /// Why.
-        message: String,
-    },
+    #[error("longitudinal memory could not be updated")]
+    Longitudinal(#[from] fta_units::longitudinal::LongitudinalError),
     /// Embedding failed.
     #[error("text could not be embedded")]
     Embed(#[from] fta_index::EmbedError),

@@ -6,21 +6,29 @@
 
 pub mod builder;
 pub mod config;
+mod edit;
 pub mod error;
+mod ingest;
 pub mod memory;
+mod parts;
 pub mod report;
 pub mod running;
+mod state;
 pub mod transfer;
 pub mod user;
+mod view;
 
 pub use builder::MemoryBuilder;
 pub use config::MemoryConfig;
 pub use error::Error;
 pub use memory::Memory;
+pub use parts::IndexFactory;
 pub use report::{
-    Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour, RetrieveOptions, UnitView,
+    Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour,
+    RetrieveOptions, UnitView, parse_unit_id,
 };
 pub use running::RunningSession;
+pub use transfer::ImportReport;
 pub use user::UserMemory;
 
 pub use fta_index as index;

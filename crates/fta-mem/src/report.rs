@@ -125,7 +125,7 @@ pub struct Correction {
     pub completion: Option<Completion>,
     /// New emotions.
     pub emotions: Option<Vec<String>>,
-    /// When the correction was made.
+    /// When the correction was made; needed, since the library reads no clock.
     pub at: Option<DateTime>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cue::CueWeights;
+use crate::{cue::CueWeights, packet::PacketStyle};
 
 /// How much each view of a unit counts in `s_emb`. Weights are relative to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,17 @@ pub struct Boosts {
     pub adjacency: f32,
 }
 
+/// Which turns of a unit's evidence are handed back as source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceScope {
+    /// The whole exchange: question and answer.
+    #[default]
+    Exchange,
+    /// Only the turns that the claim rests on; the rest of the exchange comes when it is quoted by another unit.
+    Quoted,
+}
+
 /// Settings of retrieval and packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -56,6 +67,10 @@ pub struct RetrievalConfig {
     pub views: ViewWeights,
     /// Further terms.
     pub boosts: Boosts,
+    /// Which source turns a unit brings.
+    pub source: SourceScope,
+    /// How the packet is written out.
+    pub style: PacketStyle,
     /// Most entries of `U` and `H` in the packet.
     pub background: usize,
     /// Vectors that are looked at before units are scored in full; more is slower and finds more.
@@ -74,8 +89,10 @@ impl RetrievalConfig {
             cues: CueWeights::default(),
             views: ViewWeights::default(),
             boosts: Boosts::default(),
+            source: SourceScope::Exchange,
+            style: PacketStyle::Full,
             background: 5,
-            candidates: 2_000,
+            candidates: 4_000,
         }
     }
 
@@ -91,6 +108,8 @@ impl RetrievalConfig {
             k: 25,
             views: ViewWeights { rho: 0.0, sentence: 0.6, context: 0.4 },
             boosts: Boosts { lexical: 0.2, lexical_window: 0.2, speaker: 0.1, adjacency: 0.2 },
+            source: SourceScope::Quoted,
+            style: PacketStyle::Compact,
             ..Self::es_memeval()
         }
     }

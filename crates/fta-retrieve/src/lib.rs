@@ -1,13 +1,29 @@
 //! From a question to an answer: query rewriting, cue score, ranking, linked neighbours, the packet, extractive answers.
 
 pub mod answer;
+pub mod assemble;
 pub mod config;
+pub mod corpus;
 pub mod cue;
+mod emotion;
+pub mod lexical;
 pub mod packet;
 pub mod query;
+pub mod render;
+pub mod retriever;
+pub mod rewrite;
+pub mod views;
+mod words;
 
-pub use answer::{Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef};
-pub use config::{Boosts, RetrievalConfig, ViewWeights};
+pub use answer::{
+    Answer, AnswerError, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, NOT_MENTIONED,
+    ScoreWeights, TurnRef, date_answer,
+};
+pub use assemble::{assemble, source_turns};
+pub use config::{Boosts, RetrievalConfig, SourceScope, ViewWeights};
+pub use corpus::Corpus;
 pub use cue::{CueScore, CueWeights, cue_score};
-pub use packet::{Background, LinkedUnit, Packet, PrimaryUnit, SourceSpan, UnitScore};
+pub use packet::{Background, LinkedUnit, Packet, PacketStyle, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
+pub use retriever::{Ranked, rank};
+pub use rewrite::RuleRewriter;

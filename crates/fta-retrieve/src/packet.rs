@@ -66,6 +66,17 @@ pub struct Background {
     pub support: Vec<SupportEntry>,
 }
 
+/// How a packet is written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketStyle {
+    /// The paper's layout: claims of primary and linked units, then the source dialogue, then background.
+    Full,
+    /// Source turns stand for the units that quote them, so that nothing is said twice.
+    #[default]
+    Compact,
+}
+
 /// What an answerer gets.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Packet {
@@ -79,6 +90,8 @@ pub struct Packet {
     pub spans: Vec<SourceSpan>,
     /// Auxiliary longitudinal memory.
     pub background: Background,
+    /// How [`Packet::render`] writes it out.
+    pub style: PacketStyle,
 }
 
 impl Packet {
@@ -95,17 +108,5 @@ impl Packet {
             .iter()
             .filter(|s| &s.session == session)
             .find_map(|s| s.turns.iter().find(|t| t.index == index))
-    }
-}
-
-impl Packet {
-    /// The packet as text for an answer model: four sections, each under its heading, empty ones left out.
-    pub fn render(&self) -> String {
-        todo!()
-    }
-
-    /// Tokens of the rendered packet: characters / 4, rounded up.
-    pub fn tokens(&self) -> usize {
-        self.render().chars().count().div_ceil(4)
     }
 }

@@ -1,9 +1,12 @@
 //! The [`BoundaryDetector`] port: where does the situation change within a window of turns?
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
-use crate::dialogue::{Session, Turn, TurnSpan};
+use crate::dialogue::{Session, SessionId, Turn, TurnSpan};
 
 /// Why a fragment ends where it ends (`r_j` of Eq. 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -25,19 +28,39 @@ pub enum BoundaryCue {
     Unknown,
 }
 
-/// The turns that a detector looks at: `session.turns[span]`.
+/// The turns that a detector looks at: `span` of a session.
+///
+/// It holds nothing of the session outside the window, so that an answer cannot depend on what was not said yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {
-    /// The session, whole; a detector must not look past `span.end`, which may not have been said yet.
-    pub session: &'a Session,
-    /// The window, half-open; never empty, never past the session's turns.
+    /// The session that the turns belong to.
+    pub session: &'a SessionId,
+    /// When the session began, if known.
+    pub started_at: Option<DateTime>,
+    /// The window, half-open, in session turn indexes; never empty.
     pub span: TurnSpan,
+    turns: &'a [Turn],
 }
 
 impl<'a> Window<'a> {
-    /// The window's turns.
+    /// The window over `turns`, the first of which has session index `first`.
+    pub fn new(session: &'a SessionId, started_at: Option<DateTime>, first: u32, turns: &'a [Turn]) -> Self {
+        Self {
+            session,
+            started_at,
+            span: TurnSpan::new(first, first.saturating_add(turns.len() as u32)),
+            turns,
+        }
+    }
+
+    /// The window `span` of a whole session; turns outside the session are left out.
+    pub fn of(session: &'a Session, span: TurnSpan) -> Self {
+        Self::new(&session.id, session.started_at, span.start, session.span(span))
+    }
+
+    /// The window's turns, `span.len()` of them; `turns()[i]` has session index `span.start + i`.
     pub fn turns(&self) -> &'a [Turn] {
-        self.session.span(self.span)
+        self.turns
     }
 }
 
@@ -66,6 +89,52 @@ pub trait BoundaryDetector: Send + Sync {
     /// # Errors
     /// [`DetectError`] when the detector cannot answer; the caller decides whether to fall back.
     async fn detect(&self, window: Window<'_>) -> Result<Vec<BoundarySpan>, DetectError>;
+}
+
+macro_rules! forward {
+    ($($t:ty),*) => {$(
+        #[async_trait]
+        impl<D: BoundaryDetector + ?Sized> BoundaryDetector for $t {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+            async fn detect(&self, window: Window<'_>) -> Result<Vec<BoundarySpan>, DetectError> {
+                (**self).detect(window).await
+            }
+        }
+    )*};
+}
+forward!(&D, Box<D>, Arc<D>);
+
+/// Asks a second detector when the first one fails.
+///
+/// The first one's error is dropped: wrap it to see it. An error of the second is the answer's error.
+pub struct FallbackDetector {
+    primary: Arc<dyn BoundaryDetector>,
+    fallback: Arc<dyn BoundaryDetector>,
+    id: String,
+}
+
+impl FallbackDetector {
+    /// `primary` answers, and `fallback` where `primary` gives an error.
+    pub fn new(primary: Arc<dyn BoundaryDetector>, fallback: Arc<dyn BoundaryDetector>) -> Self {
+        let id = format!("{}|{}", primary.id(), fallback.id());
+        Self { primary, fallback, id }
+    }
+}
+
+#[async_trait]
+impl BoundaryDetector for FallbackDetector {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn detect(&self, window: Window<'_>) -> Result<Vec<BoundarySpan>, DetectError> {
+        match self.primary.detect(window).await {
+            Ok(spans) => Ok(spans),
+            Err(_) => self.fallback.detect(window).await,
+        }
+    }
 }
 
 /// A detector that could not answer.

@@ -1,8 +1,21 @@
 //! The [`UnitStore`] port: the durable truth. Everything else (vectors' index, lexical index) is rebuilt from it.
 
+#[cfg(feature = "testing")]
+pub mod conformance;
+mod memory;
+#[cfg(feature = "redb")]
+mod overlay;
+#[cfg(feature = "redb")]
+mod record;
+#[cfg(feature = "redb")]
+mod redb;
+
 use fta_segment::{Fragment, Session, SessionId};
 use serde::{Deserialize, Serialize};
 
+pub use self::memory::MemoryStore;
+#[cfg(feature = "redb")]
+pub use self::redb::RedbStore;
 use crate::{
     longitudinal::Longitudinal,
     unit::{Link, Unit, UnitId},
@@ -122,6 +135,7 @@ pub struct MemorySnapshot {
 
 /// One change. Deleting what is not there is no error.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "most changes are units, and none lives long")]
 pub enum StoreOp {
     /// Sets the constants.
     PutMeta(MemoryMeta),
@@ -143,11 +157,33 @@ pub enum StoreOp {
     DeleteAll,
 }
 
+impl StoreOp {
+    /// Checks what every store refuses, so that stores agree: a vector without values, or with one that is not
+    /// finite, would be served as a result for ever.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match self {
+            Self::PutVector(vector) if vector.values.is_empty() => Err(StoreError::Refused {
+                what: format!("vector `{}` of unit `{}`", vector.view, vector.unit),
+                reason: "it has no values".to_owned(),
+            }),
+            Self::PutVector(vector) if !vector.values.iter().all(|v| v.is_finite()) => {
+                Err(StoreError::Refused {
+                    what: format!("vector `{}` of unit `{}`", vector.view, vector.unit),
+                    reason: "a value is not finite".to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Keeps memories durably.
 ///
 /// # Contract
 /// - `apply` is atomic and durable: after it returns the changes survive a crash; before, none of them is seen.
 /// - Readers see a consistent state while a writer works.
+/// - A memory is there while it holds anything; one whose last record goes is gone.
+/// - A vector that is empty or not finite is refused ([`StoreError::Refused`]), and with it its whole batch.
 /// - Namespaces are separate: no call reads or writes outside the one it names, `purge` and `namespaces` apart.
 /// - After `purge`, no byte of anything deleted or replaced before remains in the store's files.
 pub trait UnitStore: Send + Sync {
@@ -201,7 +237,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The file was written by a version that this one cannot read.
-    #[error("memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export")]
+    #[error(
+        "memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export"
+    )]
     Version {
         /// The file.
         path: std::path::PathBuf,
@@ -209,6 +247,14 @@ pub enum StoreError {
         found: u32,
         /// Format that can be read.
         supported: u32,
+    },
+    /// A change that no store takes; nothing of its batch was written.
+    #[error("{what} cannot be stored: {reason}")]
+    Refused {
+        /// The record.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The operating system or the engine refused.
     #[error("store `{path}` failed: {message}")]

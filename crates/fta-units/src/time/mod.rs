@@ -1,6 +1,15 @@
 //! Event time: time expressions, resolved against the dialogue time into intervals (spec section 9.5).
 
+mod calendar;
+mod clause;
+mod describe;
+mod grammar;
+mod lexicon;
 mod resolve;
+mod tokens;
+
+#[cfg(test)]
+mod tests;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};

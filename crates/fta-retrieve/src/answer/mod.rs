@@ -1,4 +1,12 @@
-//! Answers and the [`Answerer`] port (Eq. 12).
+//! Answers and the [`Answerer`] port (Eq. 12); [`ExtractiveAnswerer`] answers without a model.
+
+mod asked;
+mod candidate;
+mod date_text;
+mod extractive;
+mod kinds;
+mod score;
+mod span;
 
 use async_trait::async_trait;
 use fta_segment::SessionId;
@@ -6,6 +14,10 @@ use fta_units::{EventTime, UnitId};
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Packet;
+
+pub use date_text::{DateStyle, date_answer};
+pub use extractive::{ExtractiveAnswerer, ExtractiveConfig};
+pub use score::ScoreWeights;
 
 /// A turn, by session and index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,0 +1,141 @@
+//! The exact index against its contract and against a naive scan.
+
+use fta_index::conformance::{self, Oracle};
+use fta_index::{ExactIndex, IndexError, VectorId, VectorIndex};
+use proptest::prelude::*;
+
+fn new(dim: usize) -> ExactIndex {
+    ExactIndex::new(dim).expect("a legal dimension")
+}
+
+#[test]
+fn keeps_the_contract() {
+    conformance::vector_index(|dim| Box::new(new(dim)));
+}
+
+#[test]
+fn refuses_dimension_zero() {
+    assert!(matches!(ExactIndex::new(0), Err(IndexError::Shape { dim: 0, .. })));
+}
+
+#[test]
+fn gives_vectors_back() {
+    let mut index = new(2);
+    index.add(&[4, 5], &[1.0, 0.0, 0.0, -1.0]).expect("legal vectors");
+    index.remove(&[4]).expect("removal");
+    assert_eq!(index.vector(5), Some(&[0.0, -1.0][..]));
+    assert_eq!(index.vector(4), None);
+}
+
+#[test]
+fn bytes_depend_on_the_content_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    let mut index = new(2);
+    index.add(&[1, 2, 3], &[1.0, 0.0, 0.0, 1.0, 0.0, -1.0]).expect("legal vectors");
+    index.remove(&[1]).expect("removal");
+    index.save(&a).expect("saving");
+    let mut other = new(2);
+    other.add(&[2], &[0.0, 1.0]).expect("a legal vector");
+    other.add(&[3], &[0.0, -1.0]).expect("a legal vector");
+    other.save(&b).expect("saving");
+    assert_eq!(std::fs::read(a).expect("a file"), std::fs::read(b).expect("a file"));
+}
+
+/// A file with a right checksum, whatever its content.
+fn crafted(dim: u32, count: u64, ids: &[u64], values: &[f32]) -> Vec<u8> {
+    let mut bytes = b"FTAEXACT".to_vec();
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend(dim.to_le_bytes());
+    bytes.extend(count.to_le_bytes());
+    bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_right_checksum_is_not_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("index");
+    let mut index = new(2);
+    index.add(&[8], &[1.0, 0.0]).expect("a legal vector");
+    let mut check = |bytes: Vec<u8>, reason: &str| {
+        std::fs::write(&path, bytes).expect("writing");
+        let error = index.load(&path).expect_err(reason);
+        assert!(matches!(error, IndexError::File { .. }) && error.to_string().contains(reason), "{error}");
+        assert!(index.contains(8) && index.len() == 1);
+    };
+    check(crafted(2, u64::MAX, &[1], &[1.0, 0.0]), "do not fit");
+    check(crafted(2, 1 << 60, &[1], &[1.0, 0.0]), "do not fit");
+    check(crafted(2, 2, &[1, 1], &[1.0, 0.0, 1.0, 0.0]), "ids");
+    check(crafted(2, 2, &[2, 1], &[1.0, 0.0, 1.0, 0.0]), "ids");
+    check(crafted(2, 1, &[1 << 63], &[1.0, 0.0]), "ids");
+    check(crafted(2, 1, &[1], &[f32::NAN, 0.0]), "not finite");
+    check(crafted(2, 1, &[1], &[0.5, 0.5]), "norm");
+    std::fs::write(&path, crafted(2, 1, &[1], &[0.6, 0.8])).expect("writing");
+    index.load(&path).expect("a legal file");
+    assert_eq!(index.vector(1), Some(&[0.6, 0.8][..]));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add(Vec<(VectorId, Vec<f32>)>),
+    Remove(Vec<VectorId>),
+    Reload,
+}
+
+fn unit(dim: usize) -> impl Strategy<Value = Vec<f32>> {
+    prop::collection::vec(-1.0_f32..1.0, dim).prop_map(|mut vector| {
+        vector[0] += 1.5;
+        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        vector.iter_mut().for_each(|x| *x /= norm);
+        vector
+    })
+}
+
+fn history() -> impl Strategy<Value = (usize, Vec<Step>, Vec<f32>)> {
+    (1_usize..70).prop_flat_map(|dim| {
+        let add = prop::collection::btree_map(0_u64..50, unit(dim), 0..20);
+        let step = prop_oneof![
+            4 => add.prop_map(|batch| Step::Add(batch.into_iter().collect())),
+            2 => prop::collection::vec(0_u64..50, 0..8).prop_map(Step::Remove),
+            1 => Just(Step::Reload),
+        ];
+        (Just(dim), prop::collection::vec(step, 1..12), unit(dim))
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_history_agrees_with_the_naive_scan((dim, steps, query) in history(), k in 0_usize..60) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("index");
+        let (mut index, mut oracle) = (new(dim), Oracle::default());
+        for step in steps {
+            match step {
+                Step::Add(batch) => {
+                    let ids: Vec<_> = batch.iter().map(|(id, _)| *id).collect();
+                    let vectors: Vec<_> = batch.into_iter().flat_map(|(_, vector)| vector).collect();
+                    index.add(&ids, &vectors).expect("legal vectors");
+                    oracle.add(&ids, &vectors);
+                }
+                Step::Remove(ids) => {
+                    prop_assert_eq!(index.remove(&ids).expect("removal"), oracle.remove(&ids));
+                }
+                Step::Reload => {
+                    index.save(&path).expect("saving");
+                    index = new(dim);
+                    index.load(&path).expect("loading");
+                }
+            }
+            prop_assert_eq!(index.len(), oracle.len());
+            let plain = index.search(&query, k, None).expect("legal");
+            oracle.compare(&query, k, |_| true, &plain);
+            let filtered = index.search(&query, k, Some(&|id| id % 3 == 1)).expect("legal");
+            oracle.compare(&query, k, |id| id % 3 == 1, &filtered);
+            let batch = index.search_batch(&[&query[..], &query].concat(), k).expect("legal");
+            prop_assert_eq!(&batch, &vec![plain.clone(), plain]);
+        }
+    }
+}

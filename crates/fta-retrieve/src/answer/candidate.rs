@@ -1,0 +1,166 @@
+//! Candidate sentences: every sentence of the turns that support a unit of the packet.
+
+use std::collections::BTreeMap;
+
+use fta_segment::{SessionId, Turn};
+use fta_units::{
+    EventTime, Unit,
+    time::{TimeContext, find_times},
+};
+use jiff::civil::DateTime;
+
+use crate::{packet::Packet, words};
+
+/// A sentence that may hold the answer.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate<'a> {
+    /// The best-ranked unit that it supports.
+    pub(super) unit: &'a Unit,
+    /// Rank of the unit; linked units come after all primary ones.
+    pub(super) rank: usize,
+    /// Score of the unit; 0 for linked units.
+    pub(super) unit_score: f32,
+    /// The turn; `None` when the packet has no source text and the claim stands in.
+    pub(super) turn: Option<&'a Turn>,
+    /// Who said it.
+    pub(super) speaker: &'a str,
+    /// Session of the turn.
+    pub(super) session: &'a SessionId,
+    /// First byte in the turn's text.
+    pub(super) start: usize,
+    /// The sentence.
+    pub(super) text: &'a str,
+    /// What was said around it: the turn before, the rest of the turn, the picture.
+    pub(super) context: String,
+    /// When it was said.
+    pub(super) said_at: Option<DateTime>,
+    /// Time expressions of the sentence, in text order.
+    pub(super) times: Vec<EventTime>,
+    /// Whether the unit's claim rests on this very sentence.
+    pub(super) quoted: bool,
+}
+
+impl Candidate<'_> {
+    /// Whether the sentence asks.
+    pub(super) fn is_question(&self) -> bool {
+        self.text.trim_end_matches(['"', '\u{201d}', ')']).ends_with('?')
+    }
+}
+
+/// All candidates of a packet in a fixed order: by rank, session, turn and position. Each sentence once.
+pub(super) fn candidates(packet: &Packet) -> Vec<Candidate<'_>> {
+    let n_primary = packet.primary.len();
+    let primary = packet.ranked().into_iter().map(|p| (&p.unit, p.rank, p.score.total));
+    let linked = packet.linked.iter().enumerate().map(|(i, l)| (&l.unit, n_primary + i, 0.0));
+    let mut seen: BTreeMap<(&SessionId, u32, usize), usize> = BTreeMap::new();
+    let mut out: Vec<Candidate<'_>> = Vec::new();
+    for (unit, rank, unit_score) in primary.chain(linked) {
+        for candidate in of_unit(packet, unit, rank, unit_score) {
+            match candidate.turn {
+                Some(turn) => {
+                    let key = (candidate.session, turn.index, candidate.start);
+                    if let Some(&at) = seen.get(&key) {
+                        // A worse-ranked unit may still be the one whose claim rests on the sentence.
+                        out[at].quoted |= candidate.quoted;
+                    } else {
+                        seen.insert(key, out.len());
+                        out.push(candidate);
+                    }
+                }
+                None => out.push(candidate),
+            }
+        }
+    }
+    out
+}
+
+fn of_unit<'a>(packet: &'a Packet, unit: &'a Unit, rank: usize, unit_score: f32) -> Vec<Candidate<'a>> {
+    let session = &unit.evidence.session;
+    let mut out = Vec::new();
+    for span in packet.spans.iter().filter(|s| &s.session == session) {
+        for (at, turn) in span.turns.iter().enumerate() {
+            if !unit.evidence.turns.contains(turn.index) {
+                continue;
+            }
+            let said_at = turn.at.or(span.started_at).or(unit.time.said_at);
+            let before = at.checked_sub(1).map(|b| &span.turns[b]).filter(|b| b.speaker != turn.speaker);
+            for range in words::sentences(&turn.text) {
+                let text = &turn.text[range.clone()];
+                out.push(Candidate {
+                    unit,
+                    rank,
+                    unit_score,
+                    turn: Some(turn),
+                    speaker: &turn.speaker,
+                    session,
+                    start: range.start,
+                    text,
+                    context: context_of(turn, before, &range),
+                    said_at,
+                    times: times_of(text, unit, said_at),
+                    quoted: unit.evidence.quotes.iter().any(|q| {
+                        q.turn == turn.index && (q.start as usize) < range.end && range.start < q.end as usize
+                    }),
+                });
+            }
+        }
+    }
+    if out.is_empty() && !unit.fact.claim.trim().is_empty() {
+        out.push(claim_candidate(unit, rank, unit_score));
+    }
+    out
+}
+
+/// The claim, where the packet carries no source text of the unit.
+fn claim_candidate(unit: &Unit, rank: usize, unit_score: f32) -> Candidate<'_> {
+    Candidate {
+        unit,
+        rank,
+        unit_score,
+        turn: None,
+        speaker: unit.fact.participants.first().map_or("", String::as_str),
+        session: &unit.evidence.session,
+        start: 0,
+        text: unit.fact.claim.trim(),
+        context: unit.fact.summary.clone(),
+        said_at: unit.time.said_at,
+        times: unit.time.event.clone().into_iter().collect(),
+        quoted: true,
+    }
+}
+
+/// The rest of the turn, the turn before by somebody else (which may have asked), and the picture.
+fn context_of(turn: &Turn, before: Option<&Turn>, range: &std::ops::Range<usize>) -> String {
+    let mut context = String::new();
+    if let Some(before) = before {
+        context.push_str(&before.text);
+        context.push(' ');
+    }
+    context.push_str(&turn.text[..range.start]);
+    context.push(' ');
+    context.push_str(&turn.text[range.end..]);
+    if let Some(caption) = &turn.caption {
+        context.push(' ');
+        context.push_str(caption);
+    }
+    context
+}
+
+/// Times found in the sentence, and those that the extractor resolved and that stand in it word by word.
+fn times_of(text: &str, unit: &Unit, said_at: Option<DateTime>) -> Vec<EventTime> {
+    let mut found: Vec<(usize, EventTime)> = Vec::new();
+    if let Some(said_at) = said_at {
+        let mentions = find_times(text, &TimeContext::on(said_at.date()));
+        found.extend(mentions.into_iter().map(|m| (m.range.start, m.time)));
+    }
+    for time in unit.time.event.iter().chain(&unit.time.mentions) {
+        if time.text.is_empty() || found.iter().any(|(_, t)| t.text.contains(&time.text)) {
+            continue;
+        }
+        if let Some(at) = text.find(&time.text) {
+            found.push((at, time.clone()));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, time)| time).collect()
+}

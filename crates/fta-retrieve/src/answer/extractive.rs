@@ -1,0 +1,179 @@
+//! The offline answerer: candidates, scores, extraction by kind, abstention.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fta_index::Embedder;
+use fta_units::UnitId;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef,
+    asked::Asked,
+    candidate::{Candidate, candidates},
+    date_text::DateStyle,
+    kinds::{self, Extracted, Input},
+    score::{ScoreWeights, Scored, score_all},
+};
+use crate::packet::Packet;
+
+/// Settings of the [`ExtractiveAnswerer`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ExtractiveConfig {
+    /// Weights of a sentence's score.
+    pub weights: ScoreWeights,
+    /// Support below which it abstains, in `[0, 1]`; 0 never abstains for weak evidence.
+    pub min_support: f32,
+    /// It abstains when evidence that others gave about themselves supports the question by this much more than
+    /// evidence about the person asked about; above 1 it never does.
+    pub max_foreign_lead: f32,
+    /// How far below the best sentence one may score and still give the answer.
+    pub lead_margin: f32,
+    /// How many sentences are tried for an answer of the wanted kind.
+    pub max_leading: usize,
+    /// How far below the best sentence one may score and still add to a list.
+    pub list_margin: f32,
+    /// Items of a list, at most.
+    pub max_items: usize,
+    /// Words of an answer, at most.
+    pub max_words: usize,
+    /// How dates are written.
+    pub dates: DateStyle,
+}
+
+impl Default for ExtractiveConfig {
+    fn default() -> Self {
+        Self {
+            weights: ScoreWeights::default(),
+            min_support: 0.3,
+            max_foreign_lead: 0.25,
+            lead_margin: 0.3,
+            max_leading: 6,
+            list_margin: 0.35,
+            max_items: 6,
+            max_words: 25,
+            dates: DateStyle::default(),
+        }
+    }
+}
+
+/// Answers with the shortest span or date of the packet's sentences: offline, deterministic, English.
+///
+/// Every word of an answer was said, but for dates, "Yes", "No" and whose sister it is. Abstains when no sentence is
+/// near enough to the question, or when only others said such a thing of themselves.
+pub struct ExtractiveAnswerer {
+    config: ExtractiveConfig,
+    embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl std::fmt::Debug for ExtractiveAnswerer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExtractiveAnswerer")
+            .field("config", &self.config)
+            .field("embedder", &self.embedder.as_ref().map(|e| e.model_id().to_owned()))
+            .finish()
+    }
+}
+
+impl ExtractiveAnswerer {
+    /// An answerer; with an `embedder`, sentences are also compared with the question by meaning.
+    pub fn new(config: ExtractiveConfig, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self { config, embedder }
+    }
+
+    /// Answers without waiting; what [`Answerer::answer`] returns.
+    ///
+    /// # Errors
+    /// [`AnswerError::Embed`] when the embedder fails.
+    pub fn answer_now(&self, packet: &Packet) -> Result<Answer, AnswerError> {
+        let asked = Asked::new(&packet.query);
+        let candidates = candidates(packet);
+        let similarities = self.similarities(&packet.query.text, &candidates)?;
+        let scored = score_all(&asked, candidates, &similarities, &self.config.weights);
+        let input = Input { asked: &asked, scored: &scored, config: &self.config };
+        let Some(extracted) = kinds::extract(input) else {
+            return Ok(abstention(0.0));
+        };
+        let support = self.support(&scored, &extracted);
+        if support < self.config.min_support || self.foreign_lead(&scored) > self.config.max_foreign_lead {
+            return Ok(abstention(support));
+        }
+        Ok(answer_from(extracted, &scored, support))
+    }
+
+    /// Cosine of each candidate with the query text; empty without an embedder.
+    fn similarities(&self, query: &str, candidates: &[Candidate<'_>]) -> Result<Vec<f32>, AnswerError> {
+        let Some(embedder) = &self.embedder else {
+            return Ok(Vec::new());
+        };
+        let said: Vec<String> = candidates.iter().map(|c| format!("{}: {}", c.speaker, c.text)).collect();
+        let mut texts: Vec<&str> = vec![query];
+        texts.extend(said.iter().map(String::as_str));
+        let rows = embedder.embed(&texts)?;
+        let Some(question) = rows.row(0) else {
+            return Ok(Vec::new());
+        };
+        Ok(rows.rows().skip(1).map(|row| row.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
+    }
+
+    /// How far the evidence used speaks to the question and about the person asked about, in `[0, 1]`.
+    #[expect(clippy::unused_self, reason = "calibration settings will be read here")]
+    fn support(&self, scored: &[Scored<'_>], extracted: &Extracted) -> f32 {
+        extracted
+            .used
+            .iter()
+            .filter_map(|&i| scored.get(i))
+            .map(|s| s.topical * (0.5 + 0.5 * s.speaker))
+            .fold(0.0_f32, f32::max)
+            .clamp(0.0, 1.0)
+    }
+
+    /// By how much the best evidence that others gave about themselves beats the best about the person asked about.
+    #[expect(clippy::unused_self, reason = "calibration settings will be read here")]
+    fn foreign_lead(&self, scored: &[Scored<'_>]) -> f32 {
+        let best = |own: bool| {
+            scored
+                .iter()
+                .filter(|s| (s.speaker >= 0.5) == own && !s.candidate.is_question())
+                .map(|s| s.topical)
+                .fold(0.0_f32, f32::max)
+        };
+        best(false) - best(true)
+    }
+}
+
+fn abstention(support: f32) -> Answer {
+    Answer { text: NOT_MENTIONED.to_owned(), abstained: true, confidence: 1.0 - support, ..Answer::default() }
+}
+
+fn answer_from(extracted: Extracted, scored: &[Scored<'_>], support: f32) -> Answer {
+    let mut units: Vec<UnitId> = Vec::new();
+    let mut evidence: Vec<TurnRef> = Vec::new();
+    for candidate in extracted.used.iter().filter_map(|&i| scored.get(i)).map(|s| &s.candidate) {
+        if !units.contains(&candidate.unit.id) {
+            units.push(candidate.unit.id);
+        }
+        let Some(turn) = candidate.turn else { continue };
+        let reference = TurnRef {
+            session: candidate.session.clone(),
+            turn: turn.index,
+            source_id: turn.source_id.clone(),
+        };
+        if !evidence.contains(&reference) {
+            evidence.push(reference);
+        }
+    }
+    let confidence = (support * extracted.certainty).clamp(0.0, 1.0);
+    Answer { text: extracted.text, abstained: false, confidence, units, evidence, time: extracted.time }
+}
+
+#[async_trait]
+impl Answerer for ExtractiveAnswerer {
+    fn id(&self) -> &'static str {
+        "extractive/1"
+    }
+
+    async fn answer(&self, packet: &Packet) -> Result<Answer, AnswerError> {
+        self.answer_now(packet)
+    }
+}

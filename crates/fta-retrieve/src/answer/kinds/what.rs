@@ -1,0 +1,20 @@
+//! Things and statements: the object or complement of the sentence that repeats the question best.
+
+use super::{Extracted, Input};
+use crate::answer::span;
+
+pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
+    let (position, best) = input.leading().find(|(_, s)| !s.candidate.is_question())?;
+    let sentence = best.candidate.text;
+    if best.matched.is_empty() {
+        return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.5, position));
+    }
+    let text = span::object_span(input.asked, &best.candidate)?;
+    Some(Extracted::one(span::shortened(&text, input.config.max_words), 0.8, position))
+}
+
+/// The best sentence itself, shortened.
+pub(super) fn statement(input: Input<'_, '_>) -> Option<Extracted> {
+    let best = input.scored.first()?;
+    Some(Extracted::one(span::shortened(best.candidate.text, input.config.max_words), 0.3, 0))
+}

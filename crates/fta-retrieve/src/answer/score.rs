@@ -1,0 +1,214 @@
+//! How well a candidate sentence fits the question.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{asked::Asked, candidate::Candidate};
+use crate::{cue::cue_score, query::AnswerType, rewrite::is_name_of, words};
+
+/// Weights of the parts of a sentence's score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ScoreWeights {
+    /// Share of the question's content that the sentence, or what stands around it, repeats.
+    pub coverage: f32,
+    /// Embedding similarity of question and sentence; without an embedder it has no weight.
+    pub similarity: f32,
+    /// Score and rank of the unit.
+    pub unit: f32,
+    /// Whether the sentence holds something of the kind that is wanted.
+    pub kind: f32,
+    /// Whether the sentence is by or about the person asked about.
+    pub speaker: f32,
+    /// Whether it was said or happened at the time asked about.
+    pub time: f32,
+    /// Taken off when the unit no longer holds and the question is about now, or the other way round.
+    pub outdated: f32,
+    /// Taken off for sentences that ask.
+    pub question: f32,
+}
+
+impl Default for ScoreWeights {
+    fn default() -> Self {
+        Self {
+            coverage: 1.0,
+            similarity: 0.8,
+            unit: 0.3,
+            kind: 0.25,
+            speaker: 0.3,
+            time: 0.3,
+            outdated: 0.3,
+            question: 0.5,
+        }
+    }
+}
+
+/// A candidate with its score.
+#[derive(Debug, Clone)]
+pub(super) struct Scored<'a> {
+    /// The candidate.
+    pub(super) candidate: Candidate<'a>,
+    /// What candidates are ranked by.
+    pub(super) score: f32,
+    /// How much of the question it is about, in `[0, 1]`, whoever said it.
+    pub(super) topical: f32,
+    /// How it stands to the person asked about, in `[0, 1]`.
+    pub(super) speaker: f32,
+    /// Question stems that the sentence itself repeats.
+    pub(super) matched: BTreeSet<String>,
+}
+
+/// Scores all candidates, best first; ties keep the packet's order. `similarities`: one per candidate, or empty.
+pub(super) fn score_all<'a>(
+    asked: &Asked<'_>,
+    candidates: Vec<Candidate<'a>>,
+    similarities: &[f32],
+    weights: &ScoreWeights,
+) -> Vec<Scored<'a>> {
+    let stems: Vec<BTreeSet<String>> =
+        candidates.iter().map(|c| words::content_stems(c.text).into_iter().collect()).collect();
+    let idf = inverse_frequencies(asked, &stems);
+    let best_unit = candidates.iter().map(|c| c.unit_score).fold(f32::EPSILON, f32::max);
+    let mut out: Vec<Scored<'a>> = Vec::with_capacity(candidates.len());
+    for (i, candidate) in candidates.into_iter().enumerate() {
+        let context: BTreeSet<String> = words::content_stems(&candidate.context).into_iter().collect();
+        let claim: BTreeSet<String> = words::content_stems(&candidate.unit.fact.claim).into_iter().collect();
+        let own = coverage(&idf, |s| stems[i].contains(s));
+        let around = coverage(&idf, |s| stems[i].contains(s) || context.contains(s) || claim.contains(s));
+        let covered = own + 0.55 * (around - own);
+        let similarity = similarities.get(i).copied().map(|s| s.clamp(0.0, 1.0));
+        let topical = similarity.map_or(covered, |s| (0.6 * covered + 0.8 * s).min(1.0));
+        let speaker = speaker_fit(asked, &candidate);
+        let unit = 0.5 * (candidate.unit_score / best_unit).clamp(0.0, 1.0)
+            + 0.5 / (1.0 + candidate.rank as f32 / 3.0);
+        let mut score = weights.coverage * covered
+            + weights.similarity * similarity.unwrap_or(0.0)
+            + weights.unit * unit
+            + weights.kind * kind_fit(asked, &candidate)
+            + weights.speaker * speaker;
+        if !asked.query.times.is_empty() {
+            score += weights.time * cue_score(asked.query, candidate.unit).time.unwrap_or(0.0);
+        }
+        score -= weights.outdated * outdated(asked, &candidate);
+        if candidate.is_question() {
+            score -= weights.question;
+        }
+        if candidate.quoted {
+            score += 0.05;
+        }
+        let matched = asked.stems.iter().filter(|s| stems[i].contains(*s)).cloned().collect();
+        out.push(Scored { candidate, score, topical, speaker, matched });
+    }
+    out.sort_by(|a, b| b.score.total_cmp(&a.score));
+    out
+}
+
+/// Weight of each question stem: rare in the packet counts more. Sums to 1, or is empty.
+fn inverse_frequencies(asked: &Asked<'_>, sentences: &[BTreeSet<String>]) -> BTreeMap<String, f32> {
+    let n = sentences.len() as f32;
+    let mut idf: BTreeMap<String, f32> = asked
+        .stems
+        .iter()
+        .map(|stem| {
+            let df = sentences.iter().filter(|s| s.contains(stem)).count() as f32;
+            // The noun asked for is often not said ("what instruments": "my clarinet").
+            let weight = if asked.wanted.contains(stem) { 0.6 } else { 1.0 };
+            (stem.clone(), weight * (1.0 + (n + 1.0) / (df + 1.0)).ln())
+        })
+        .collect();
+    let sum: f32 = idf.values().sum();
+    if sum > 0.0 {
+        for weight in idf.values_mut() {
+            *weight /= sum;
+        }
+    }
+    idf
+}
+
+fn coverage(idf: &BTreeMap<String, f32>, holds: impl Fn(&str) -> bool) -> f32 {
+    idf.iter().filter(|(stem, _)| holds(stem)).map(|(_, w)| w).sum()
+}
+
+/// 1 if said by or naming a speaker asked about, 0.8 if said to them about them, 0.5 if nobody is named, else 0.
+pub(super) fn speaker_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
+    let named = &asked.query.speakers;
+    if named.is_empty() {
+        return 0.5;
+    }
+    if named.iter().any(|s| s == candidate.speaker) {
+        return 1.0;
+    }
+    let tokens = words::tokens(candidate.text);
+    let address = vocative_only(candidate.text);
+    if tokens.iter().any(|t| t.capitalised() && named.iter().any(|s| is_name_of(t.text, s))) && !address {
+        return 0.8;
+    }
+    let norms: Vec<String> = tokens.iter().map(words::Token::norm).collect();
+    let to_you = norms.iter().any(|w| matches!(w.as_str(), "you" | "your" | "you're" | "you've"));
+    let of_self = norms.iter().any(|w| words::is_first_person(w));
+    match (to_you, of_self) {
+        (true, false) => 0.7,
+        (true, true) => 0.3,
+        _ => 0.0,
+    }
+}
+
+/// Whether a name in the sentence can only be an address ("Thanks, Mel!"): it is set off by commas or ends it.
+fn vocative_only(text: &str) -> bool {
+    words::tokens(text).iter().filter(|t| t.capitalised() && t.start > 0).all(|t| {
+        let before = text[..t.start].trim_end();
+        let after = text[t.end..].trim_start();
+        before.ends_with(',') && (after.is_empty() || after.starts_with(['!', '.', '?', ',']))
+    })
+}
+
+/// 1 if the unit's validity does not fit what the question asks, else 0.
+fn outdated(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
+    let lifecycle = &candidate.unit.lifecycle;
+    let closed = lifecycle.superseded_by.is_some() || lifecycle.valid_until.is_some();
+    let window = asked.query.times.iter().find_map(|t| t.interval);
+    if let Some(window) = window {
+        let begins_late = lifecycle.valid_from.is_some_and(|from| from > window.last);
+        let ended = lifecycle.valid_until.is_some_and(|until| until < window.first);
+        return f32::from(u8::from(ended || (begins_late && candidate.unit.time.event.is_some())));
+    }
+    f32::from(u8::from(closed != asked.past && closed)) - f32::from(u8::from(asked.past && closed))
+}
+
+/// Whether the sentence holds something of the kind that is wanted, in `[0, 1]`.
+fn kind_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
+    let tokens = words::tokens(candidate.text);
+    let any = |test: &dyn Fn(&str) -> bool| tokens.iter().any(|t| test(&t.norm()));
+    let holds = match asked.kind {
+        AnswerType::When => return when_fit(candidate),
+        AnswerType::HowLong => super::kinds::how_long::duration_in(candidate.text).is_some(),
+        AnswerType::HowMany => super::kinds::number::amount_in(asked, candidate.text).is_some(),
+        AnswerType::Who => {
+            any(&words::is_kin)
+                || tokens.iter().skip(1).any(|t| t.capitalised() && !words::is_stop(&t.norm()))
+        }
+        AnswerType::Where => super::kinds::place::place_in(asked, candidate).is_some(),
+        AnswerType::Why => {
+            any(&|w| matches!(w, "because" | "since" | "so" | "cause" | "due" | "wanted" | "hoping"))
+        }
+        AnswerType::Feeling => {
+            any(&|w| crate::emotion::emotion_of(w).is_some() || matches!(w, "felt" | "feel" | "feeling"))
+        }
+        AnswerType::YesNo => {
+            any(&|w| matches!(w, "yes" | "yeah" | "no" | "nope" | "yep") || words::is_negation(w))
+        }
+        AnswerType::List => candidate.text.contains(',') || any(&|w| w == "and"),
+        AnswerType::What => tokens.len() > 3,
+    };
+    f32::from(u8::from(holds))
+}
+
+fn when_fit(candidate: &Candidate<'_>) -> f32 {
+    if candidate.times.iter().any(|t| t.interval.is_some()) {
+        1.0
+    } else if candidate.quoted && candidate.unit.time.event.is_some() {
+        0.7
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,468 @@
+//! Cutting the answering span out of a sentence: what the question repeats is left out, the rest is kept.
+
+use super::{asked::Asked, candidate::Candidate};
+use crate::{
+    rewrite::{is_name_of, quoted},
+    words::{self, Token},
+};
+
+/// A sentence, word by word, as seen from a question.
+#[derive(Debug)]
+pub(super) struct Marked<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    norms: Vec<String>,
+    stems: Vec<String>,
+    matched: Vec<bool>,
+}
+
+impl<'a> Marked<'a> {
+    pub(super) fn new(asked: &Asked<'_>, text: &'a str) -> Self {
+        let tokens = words::tokens(text);
+        let norms: Vec<String> = tokens.iter().map(Token::norm).collect();
+        let stems: Vec<String> = norms.iter().map(|n| words::stem(n)).collect();
+        let matched = norms
+            .iter()
+            .zip(&stems)
+            .map(|(norm, stem)| {
+                !words::is_stop(norm) && asked.looks_for(stem) || is_asked_speaker(asked, norm)
+            })
+            .collect();
+        Self { text, tokens, norms, stems, matched }
+    }
+
+    fn content(&self, i: usize) -> bool {
+        !words::is_stop(&self.norms[i]) && !self.matched[i]
+    }
+
+    fn n_content(&self, range: (usize, usize)) -> usize {
+        (range.0..range.1).filter(|&i| self.content(i)).count()
+    }
+
+    /// Text between token `i` and the one after it.
+    fn gap(&self, i: usize) -> &'a str {
+        let end = self.tokens.get(i + 1).map_or(self.text.len(), |t| t.start);
+        &self.text[self.tokens[i].end..end]
+    }
+
+    /// Whether a new clause begins after token `i`.
+    fn breaks_after(&self, i: usize) -> bool {
+        let gap = self.gap(i);
+        if i + 1 >= self.tokens.len()
+            || gap.contains([';', ':', '\u{2014}', '\u{2013}', '(', ')', '!', '?'])
+            || gap.contains(" - ")
+            || gap.contains("--")
+            || gap.contains("..")
+        {
+            return true;
+        }
+        let next = self.norms[i + 1].as_str();
+        let after = self.norms.get(i + 2).map_or("", String::as_str);
+        match next {
+            "because" | "but" | "although" | "though" | "while" | "whereas" | "which" => true,
+            "so" => gap.contains(',') || subject(after),
+            "and" | "or" | "then" => subject(after),
+            "when" | "since" | "if" | "after" | "before" | "until" => subject(after) || gap.contains(','),
+            _ => gap.contains(',') && (subject(next) || matches!(next, "who" | "where")),
+        }
+    }
+
+    /// End of the phrase that begins at token `from`: one past its last token, `limit` tokens at most.
+    pub(super) fn phrase_end(&self, from: usize, limit: usize) -> usize {
+        let mut end = from;
+        while end < self.tokens.len() {
+            end += 1;
+            if end - from >= limit || self.breaks_after(end - 1) {
+                break;
+            }
+        }
+        end
+    }
+
+    /// Start of the clause that holds token `at`.
+    fn clause_start(&self, at: usize) -> usize {
+        (0..at).rev().find(|&i| self.breaks_after(i)).map_or(0, |i| i + 1)
+    }
+
+    /// The text of tokens `range`, half open.
+    pub(super) fn slice(&self, range: (usize, usize)) -> &'a str {
+        if range.0 >= range.1 || range.1 > self.tokens.len() {
+            return "";
+        }
+        &self.text[self.tokens[range.0].start..self.tokens[range.1 - 1].end]
+    }
+}
+
+fn subject(word: &str) -> bool {
+    matches!(
+        word,
+        "i" | "we"
+            | "he"
+            | "she"
+            | "it"
+            | "they"
+            | "you"
+            | "i'm"
+            | "we're"
+            | "he's"
+            | "she's"
+            | "it's"
+            | "they're"
+            | "i've"
+            | "we've"
+            | "i'd"
+            | "i'll"
+            | "there"
+            | "that's"
+            | "you're"
+            | "they've"
+            | "we'll"
+    )
+}
+
+fn is_asked_speaker(asked: &Asked<'_>, norm: &str) -> bool {
+    asked.query.speakers.iter().any(|s| is_name_of(norm, s))
+}
+
+/// The shortest span of the sentence that answers a "what" question; `None` if nothing but the question is left.
+pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
+    if wants_title(asked)
+        && let Some((_, title)) = quoted(candidate.text).into_iter().next()
+    {
+        return Some(title);
+    }
+    let marked = Marked::new(asked, candidate.text);
+    let range = modified_noun(asked, &marked)
+        .or_else(|| before_copula(asked, &marked))
+        .or_else(|| after_verb(asked, &marked))
+        .or_else(|| largest_gap(&marked))?;
+    let range = trim(&marked, range);
+    let text = strip_times(marked.slice(range), candidate);
+    let text = owned_by_speaker(text, candidate.speaker);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether the question asks for the title of something.
+fn wants_title(asked: &Asked<'_>) -> bool {
+    asked.wanted.iter().any(|w| {
+        matches!(
+            w.as_str(),
+            "book"
+                | "song"
+                | "movi"
+                | "film"
+                | "titl"
+                | "game"
+                | "seri"
+                | "show"
+                | "novel"
+                | "band"
+                | "album"
+                | "poem"
+                | "paint"
+        )
+    })
+}
+
+/// "What kind of tea": the wanted noun with the words before it ("green tea").
+fn modified_noun(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> {
+    if !asked.has_any(&["kind", "kinds", "type", "types", "sort", "which", "what"]) {
+        return None;
+    }
+    let noun = asked.wanted.last()?;
+    let verb = asked.main_verb();
+    (0..marked.tokens.len()).filter(|&i| &marked.stems[i] == noun).find_map(|at| {
+        let mut from = at;
+        while from > 0
+            && at - from < 4
+            && !words::is_stop(&marked.norms[from - 1])
+            && !marked.breaks_after(from - 1)
+            && !marked.gap(from - 1).contains(',')
+            && Some(&marked.stems[from - 1]) != verb
+            && !(marked.matched[from - 1] && !asked.wanted.contains(&marked.stems[from - 1]))
+            && !common_verb(&marked.norms[from - 1])
+        {
+            from -= 1;
+        }
+        (from < at && marked.n_content((from, at)) > 0).then_some((from, at + 1))
+    })
+}
+
+/// Verbs that would otherwise be read as modifiers of a following noun.
+fn common_verb(word: &str) -> bool {
+    word.ends_with("ing") && word.len() > 5
+        || matches!(
+            word,
+            "love"
+                | "like"
+                | "want"
+                | "need"
+                | "made"
+                | "make"
+                | "bought"
+                | "play"
+                | "played"
+                | "read"
+                | "watch"
+                | "watched"
+                | "tried"
+                | "try"
+                | "started"
+                | "start"
+                | "enjoy"
+                | "found"
+                | "saw"
+                | "new"
+                | "great"
+                | "favorite"
+                | "favourite"
+        )
+}
+
+/// "Pottery is my favourite hobby": what stands before the copula when the question's words follow it.
+fn before_copula(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> {
+    if asked.main_verb().is_some_and(|v| marked.stems.contains(v)) {
+        return None;
+    }
+    let copula = (1..marked.tokens.len().saturating_sub(1)).find(|&i| {
+        matches!(marked.norms[i].as_str(), "is" | "are" | "was" | "were")
+            && (i + 1..marked.tokens.len().min(i + 5)).any(|j| marked.matched[j])
+    })?;
+    let from = marked.clause_start(copula);
+    let clean = !(from..copula).any(|i| marked.matched[i]);
+    (clean && marked.n_content((from, copula)) > 0).then_some((from, copula))
+}
+
+/// What follows the verb of the question in the sentence, up to the end of its phrase.
+fn after_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> {
+    let verb = asked.main_verb()?;
+    (0..marked.tokens.len()).filter(|&i| &marked.stems[i] == verb).find_map(|at| {
+        let end = marked.phrase_end(at, 18);
+        let mut range = (at + 1, end);
+        // "bought a rose bush for my garden": a repeated tail of the question is cut with its preposition.
+        if let Some(repeat) = (range.0..range.1).rev().find(|&i| marked.matched[i])
+            && marked.n_content((repeat + 1, range.1)) == 0
+            && marked.n_content((range.0, repeat)) > 0
+        {
+            range.1 = repeat;
+        }
+        (marked.n_content(range) > 0).then_some(range)
+    })
+}
+
+/// The run of words with most content among those that repeated words and clause ends leave; the latest of equals,
+/// with a preference for what follows a repeated word.
+fn largest_gap(marked: &Marked<'_>) -> Option<(usize, usize)> {
+    let n = marked.tokens.len();
+    let anchored = marked.matched.iter().any(|m| *m);
+    let mut best: Option<(usize, (usize, usize))> = None;
+    let mut from = 0;
+    while from < n {
+        if marked.matched[from] {
+            from += 1;
+            continue;
+        }
+        let mut end = from;
+        while end < n && !marked.matched[end] && end - from < 18 {
+            end += 1;
+            if marked.breaks_after(end - 1) {
+                break;
+            }
+        }
+        let clause = marked.clause_start(from);
+        let near = (clause..marked.phrase_end(from, 18)).any(|i| marked.matched[i]);
+        let follows = from > 0 && marked.matched[from - 1];
+        let content = marked.n_content((from, end));
+        let worth = content.min(6) + if follows { 2 } else { 0 } + if near { 2 } else { 0 };
+        if content > 0 && (!anchored || near) && best.is_none_or(|(w, _)| worth >= w) {
+            best = Some((worth, (from, end)));
+        }
+        from = end.max(from + 1);
+    }
+    best.map(|(_, range)| range)
+}
+
+/// Leaves out function words at both ends of a token range.
+fn trim(marked: &Marked<'_>, mut range: (usize, usize)) -> (usize, usize) {
+    let lead = |w: &str| {
+        matches!(
+            w,
+            "a" | "an"
+                | "the"
+                | "some"
+                | "to"
+                | "that"
+                | "of"
+                | "about"
+                | "is"
+                | "are"
+                | "was"
+                | "were"
+                | "it"
+                | "it's"
+                | "been"
+                | "be"
+                | "i"
+                | "i'm"
+                | "i've"
+                | "we"
+                | "he"
+                | "she"
+                | "they"
+                | "and"
+                | "or"
+                | "so"
+                | "just"
+                | "also"
+                | "really"
+                | "very"
+                | "as"
+                | "well"
+                | "yeah"
+                | "yes"
+                | "oh"
+                | "do"
+                | "did"
+                | "have"
+                | "has"
+                | "had"
+                | "am"
+                | "this"
+                | "wow"
+                | "hey"
+                | "thanks"
+                | "then"
+                | "you"
+                | "will"
+                | "would"
+                | "can"
+                | "could"
+        )
+    };
+    while range.0 < range.1 && lead(&marked.norms[range.0]) {
+        range.0 += 1;
+    }
+    let determiner = |i: usize| matches!(marked.norms[i].as_str(), "my" | "our" | "your");
+    let kin_follows = (range.0..range.1).skip(1).take(2).any(|i| words::is_kin(&marked.norms[i]));
+    if range.0 < range.1 && determiner(range.0) && !kin_follows {
+        range.0 += 1;
+    }
+    while range.0 < range.1 {
+        let last = marked.norms[range.1 - 1].as_str();
+        let dangling = words::is_stop(last)
+            && !matches!(last, "him" | "her" | "them" | "me" | "us" | "it" | "you" | "mine")
+            || matches!(last, "too" | "recently" | "lately" | "though" | "anyway");
+        if !dangling {
+            break;
+        }
+        range.1 -= 1;
+    }
+    range
+}
+
+/// Takes time expressions off both ends of a span, with the preposition that a cut leaves at the end.
+pub(super) fn strip_times<'t>(span: &'t str, candidate: &Candidate<'_>) -> &'t str {
+    let mut span = span.trim();
+    for time in &candidate.times {
+        if span.len() > time.text.len() && !time.text.is_empty() {
+            if let Some(rest) = span.strip_suffix(time.text.as_str()) {
+                span = trim_tail(rest);
+            } else if let Some(rest) = span.strip_prefix(time.text.as_str()) {
+                span = rest.trim_start_matches([' ', ',']);
+            }
+        }
+    }
+    span
+}
+
+fn trim_tail(span: &str) -> &str {
+    let mut span = span.trim_end_matches([' ', ',', '-']);
+    for word in [" in", " on", " at", " since", " during", " for", " from", " the"] {
+        span = span.strip_suffix(word).unwrap_or(span);
+    }
+    span.trim_end_matches([' ', ','])
+}
+
+/// "my sister" becomes "Nora's sister"; other text stays.
+pub(super) fn owned_by_speaker(span: &str, speaker: &str) -> String {
+    let tokens = words::tokens(span);
+    let kin_soon = tokens.iter().skip(1).take(2).any(|t| words::is_kin(&t.norm()));
+    match tokens.first() {
+        Some(first) if first.norm() == "my" && kin_soon && !speaker.is_empty() => {
+            format!("{speaker}'s{}", &span[first.end..])
+        }
+        _ => span.to_owned(),
+    }
+}
+
+/// The sentence without interjection and address at its start, `max_words` words at most.
+pub(super) fn shortened(sentence: &str, max_words: usize) -> String {
+    let mut start = 0;
+    let tokens = words::tokens(sentence);
+    for token in &tokens {
+        let norm = token.norm();
+        let gap_end = tokens.iter().find(|t| t.start > token.start).map_or(sentence.len(), |t| t.start);
+        let set_off = sentence[token.end..gap_end].contains([',', '!', '.', '-', '\u{2014}']);
+        let opener = matches!(
+            norm.as_str(),
+            "yeah"
+                | "yes"
+                | "yep"
+                | "no"
+                | "nope"
+                | "oh"
+                | "wow"
+                | "well"
+                | "thanks"
+                | "hey"
+                | "hi"
+                | "sure"
+                | "absolutely"
+                | "definitely"
+                | "totally"
+                | "aw"
+                | "aww"
+                | "haha"
+                | "ok"
+                | "okay"
+                | "so"
+                | "honestly"
+                | "actually"
+        );
+        // "Thanks, Mel!": a name right after an opener is an address.
+        let address = start > 0 && token.capitalised() && set_off && !words::is_stop(&norm);
+        if token.start == start && set_off && (opener || address) {
+            start = gap_end;
+        } else {
+            break;
+        }
+    }
+    if start >= sentence.len() {
+        start = 0;
+    }
+    let rest = &sentence[start..];
+    let tokens = words::tokens(rest);
+    let cut = match tokens.get(max_words) {
+        Some(_) => &rest[..tokens[max_words - 1].end],
+        None => rest,
+    };
+    cut.trim().trim_end_matches(['.', '!', ',', ';', ' ']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openers_and_addresses_go() {
+        assert_eq!(shortened("Yeah, Lou, it was a hard week.", 25), "it was a hard week");
+        assert_eq!(shortened("Thanks!", 25), "Thanks");
+        assert_eq!(shortened("one two three four", 2), "one two");
+    }
+
+    #[test]
+    fn kin_is_owned() {
+        assert_eq!(owned_by_speaker("my little sister", "Nora"), "Nora's little sister");
+        assert_eq!(owned_by_speaker("my old bike", "Nora"), "my old bike");
+    }
+}

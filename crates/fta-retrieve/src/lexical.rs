@@ -1,0 +1,157 @@
+//! BM25 over small documents, kept in memory and changed one document at a time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use fta_units::UnitId;
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Saturation of the term frequency.
+const K1: f32 = 1.2;
+/// How much the length of a document counts.
+const B: f32 = 0.5;
+/// Words so common that they say nothing about the subject.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being",
+    "but", "by", "can", "could", "d", "did", "didn", "do", "does", "doing", "don", "for", "from", "get",
+    "got", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into",
+    "is", "isn", "it", "its", "just", "like", "ll", "m", "me", "more", "much", "my", "no", "not", "of", "on",
+    "or", "our", "out", "over", "re", "really", "s", "she", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
+    "us", "ve", "very", "was", "wasn", "we", "were", "what", "when", "where", "which", "while", "who",
+    "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
+];
+
+/// Stems of the content words of a text, in order, lower-cased; stop words are left out.
+pub fn stems(text: &str) -> Vec<String> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    text.unicode_words()
+        .flat_map(|word| word.split(['\'', '’', '.']).map(str::to_lowercase).collect::<Vec<_>>())
+        .filter(|word| !word.is_empty() && STOP_WORDS.binary_search(&word.as_str()).is_err())
+        .map(|word| stemmer.stem(&word).into_owned())
+        .collect()
+}
+
+#[derive(Debug, Default, Clone)]
+struct Document {
+    terms: Vec<(u32, u32)>,
+    length: u32,
+}
+
+/// A BM25 index of units.
+#[derive(Debug, Default, Clone)]
+pub struct Bm25 {
+    vocabulary: HashMap<String, u32>,
+    /// Term to documents with the term's frequency, in id order.
+    postings: Vec<BTreeMap<UnitId, u32>>,
+    documents: BTreeMap<UnitId, Document>,
+    total_length: u64,
+}
+
+impl Bm25 {
+    /// Adds or replaces a document.
+    pub fn insert(&mut self, id: UnitId, text: &str) {
+        self.remove(id);
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut length = 0;
+        for stem in stems(text) {
+            let next = self.vocabulary.len() as u32;
+            let term = *self.vocabulary.entry(stem).or_insert(next);
+            if term as usize == self.postings.len() {
+                self.postings.push(BTreeMap::new());
+            }
+            *counts.entry(term).or_default() += 1;
+            length += 1;
+        }
+        for (&term, &count) in &counts {
+            self.postings[term as usize].insert(id, count);
+        }
+        self.total_length += u64::from(length);
+        self.documents.insert(id, Document { terms: counts.into_iter().collect(), length });
+    }
+
+    /// Removes a document, if it is there.
+    pub fn remove(&mut self, id: UnitId) {
+        if let Some(document) = self.documents.remove(&id) {
+            self.total_length -= u64::from(document.length);
+            for (term, _) in document.terms {
+                self.postings[term as usize].remove(&id);
+            }
+        }
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether there are no documents.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// BM25 scores of the documents that share a word with the query, scaled so that the best is 1.
+    pub fn scores(&self, query: &str) -> BTreeMap<UnitId, f32> {
+        let mut scores: BTreeMap<UnitId, f32> = BTreeMap::new();
+        let n = self.documents.len() as f32;
+        let mean_length = (self.total_length as f32 / n.max(1.0)).max(1.0);
+        let mut seen = Vec::new();
+        for stem in stems(query) {
+            let Some(&term) = self.vocabulary.get(&stem) else { continue };
+            if seen.contains(&term) {
+                continue;
+            }
+            seen.push(term);
+            let postings = &self.postings[term as usize];
+            let df = postings.len() as f32;
+            let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
+            for (&id, &count) in postings {
+                let length = self.documents[&id].length as f32;
+                let tf = count as f32;
+                let weight = tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean_length));
+                *scores.entry(id).or_default() += idf * weight;
+            }
+        }
+        let best = scores.values().copied().fold(0.0, f32::max);
+        if best > 0.0 {
+            scores.values_mut().for_each(|s| *s /= best);
+        }
+        scores
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_sorted_for_the_search() {
+        assert!(STOP_WORDS.is_sorted());
+        for word in STOP_WORDS {
+            assert!(stems(word).is_empty(), "{word} is not recognised as a stop word");
+        }
+    }
+
+    #[test]
+    fn the_document_with_the_rare_word_wins() {
+        let mut index = Bm25::default();
+        index.insert(UnitId(1), "my sister called about the dog");
+        index.insert(UnitId(2), "my sister called about the violin lesson");
+        index.insert(UnitId(3), "my sister called again");
+        let scores = index.scores("Which lessons did your sister take?");
+        assert!((scores[&UnitId(2)] - 1.0).abs() < 1e-6);
+        assert!(scores[&UnitId(1)] < 0.5);
+    }
+
+    #[test]
+    fn a_removed_document_leaves_no_trace() {
+        let mut index = Bm25::default();
+        index.insert(UnitId(1), "violin");
+        let before = index.scores("violin lesson");
+        index.insert(UnitId(2), "lesson on the violin");
+        index.remove(UnitId(2));
+        assert_eq!(index.scores("violin lesson"), before);
+        index.insert(UnitId(1), "drum");
+        assert!(index.scores("violin").is_empty());
+    }
+}

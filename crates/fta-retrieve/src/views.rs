@@ -1,0 +1,140 @@
+//! Which texts of a unit are embedded: the retrieval text `rho(m)` and, for the offline preset, finer views.
+
+use fta_segment::{Session, Turn};
+use fta_units::{Unit, UnitId};
+
+/// A view of a unit: which of its texts a vector stands for.
+pub type View = u16;
+
+/// `rho(m)`: the structured retrieval text of section 6.
+pub const RHO: View = 0;
+/// The quoted turns with the turn just before them.
+pub const CONTEXT: View = 1;
+/// First of the sentence views: `FIRST_SENTENCE + i` is the `i`-th quote.
+pub const FIRST_SENTENCE: View = 2;
+/// Most sentence views of a unit; later sentences are reached through the context view.
+pub const MAX_SENTENCES: usize = 24;
+/// One past the highest view: sentences and one caption.
+pub const MAX_VIEWS: View = FIRST_SENTENCE + MAX_SENTENCES as View + 1;
+
+/// Bytes of the turn before that go into the context view: its end, where a question stands.
+const CONTEXT_BEFORE: usize = 600;
+
+/// Key of a view in a vector index: below `2^63` for unit ids below `2^47`.
+pub fn vector_id(unit: UnitId, view: View) -> u64 {
+    (unit.0 << 16) | u64::from(view)
+}
+
+/// The unit and view behind a key of [`vector_id`].
+pub fn unit_view(id: u64) -> (UnitId, View) {
+    (UnitId(id >> 16), (id & 0xffff) as View)
+}
+
+/// A text to embed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewText {
+    /// Which view.
+    pub view: View,
+    /// The text.
+    pub text: String,
+}
+
+/// The texts of a unit, [`RHO`] first; never empty. `session` is the unit's session.
+///
+/// # Source
+/// `rho(m)` of section 6; the other views are this project's (spec section 9 leaves `s_emb` to one vector).
+pub fn view_texts(unit: &Unit, session: &Session) -> Vec<ViewText> {
+    let mut views = vec![ViewText { view: RHO, text: retrieval_text(unit) }];
+    if unit.provenance.corrected_at.is_some() {
+        // The person's words count, not those that were corrected.
+        views.push(ViewText { view: CONTEXT, text: unit.fact.claim.clone() });
+        views.push(ViewText { view: FIRST_SENTENCE, text: unit.fact.claim.clone() });
+        return views;
+    }
+    views.push(ViewText { view: CONTEXT, text: context_text(unit, session) });
+    for (i, quote) in unit.evidence.quotes.iter().take(MAX_SENTENCES).enumerate() {
+        if let Some(turn) = session.turns.get(quote.turn as usize)
+            && let Some(text) = turn.text.get(quote.start as usize..quote.end as usize)
+        {
+            views.push(ViewText { view: FIRST_SENTENCE + i as View, text: text.trim().to_owned() });
+        }
+    }
+    if let Some(caption) = quoted_turns(unit, session).iter().find_map(|t| t.caption.as_deref()) {
+        let view = FIRST_SENTENCE + unit.evidence.quotes.len().min(MAX_SENTENCES) as View;
+        views.push(ViewText { view, text: caption.to_owned() });
+    }
+    views
+}
+
+/// `rho(m)`: claim, time, affect and participants in one line.
+pub fn retrieval_text(unit: &Unit) -> String {
+    let mut text = unit.fact.claim.clone();
+    let mut add = |label: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(label);
+            text.push_str(value);
+        }
+    };
+    if let Some(said) = unit.time.said_at {
+        add(" | said ", &said.date().to_string());
+    }
+    if let Some(interval) = unit.time.event.as_ref().and_then(|e| e.interval) {
+        add(" | happened ", &interval.first.to_string());
+        if interval.last != interval.first {
+            add(" to ", &interval.last.to_string());
+        }
+    }
+    add(" | feels ", &unit.affect.emotions.join(", "));
+    add(" | about ", &unit.fact.participants.join(", "));
+    text
+}
+
+fn context_text(unit: &Unit, session: &Session) -> String {
+    let mut text = String::new();
+    if let Some(first) = quoted_turns(unit, session).first()
+        && first.index > 0
+        && let Some(before) = session.turns.get(first.index as usize - 1)
+    {
+        text.push_str(tail(&before.text, CONTEXT_BEFORE));
+        text.push('\n');
+    }
+    text.push_str(&quoted_text(unit, session));
+    text
+}
+
+/// What the unit's speakers said, as far as the unit quotes it: `Speaker: text [caption]`, a line for each turn.
+pub fn quoted_text(unit: &Unit, session: &Session) -> String {
+    let mut text = String::new();
+    for turn in quoted_turns(unit, session) {
+        let quotes = unit.evidence.quotes.iter().filter(|q| q.turn == turn.index);
+        let (start, end) =
+            quotes.fold((usize::MAX, 0), |(a, b), q| (a.min(q.start as usize), b.max(q.end as usize)));
+        text.push_str(&turn.speaker);
+        text.push_str(": ");
+        text.push_str(turn.text.get(start..end).unwrap_or(&turn.text));
+        if let Some(caption) = &turn.caption {
+            text.push_str(" [");
+            text.push_str(caption);
+            text.push(']');
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The last `bytes` of a text or a little less, cut at a character.
+fn tail(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// The turns that hold a quote of the unit, in order.
+pub fn quoted_turns<'s>(unit: &Unit, session: &'s Session) -> Vec<&'s Turn> {
+    let mut indexes: Vec<u32> = unit.evidence.quotes.iter().map(|q| q.turn).collect();
+    indexes.sort_unstable();
+    indexes.dedup();
+    indexes.into_iter().filter_map(|i| session.turns.get(i as usize)).collect()
+}
