@@ -2,7 +2,7 @@
 
 use super::{asked::Asked, candidate::Candidate};
 use crate::{
-    rewrite::{is_name_of, quoted},
+    rewrite::{entities, is_name_of, quoted},
     words::{self, Token},
 };
 
@@ -14,6 +14,7 @@ pub(super) struct Marked<'a> {
     norms: Vec<String>,
     stems: Vec<String>,
     matched: Vec<bool>,
+    muted: Vec<bool>,
 }
 
 impl<'a> Marked<'a> {
@@ -28,11 +29,24 @@ impl<'a> Marked<'a> {
                 !words::is_stop(norm) && asked.looks_for(stem) || is_asked_speaker(asked, norm)
             })
             .collect();
-        Self { text, tokens, norms, stems, matched }
+        let muted = vec![false; tokens.len()];
+        Self { text, tokens, norms, stems, matched, muted }
+    }
+
+    /// Takes the words of time expressions and openers out of the content.
+    fn mute(&mut self, candidate: &Candidate<'_>) {
+        for time in &candidate.times {
+            for (at, _) in self.text.match_indices(time.text.as_str()).take(2) {
+                let end = at + time.text.len();
+                for (token, muted) in self.tokens.iter().zip(&mut self.muted) {
+                    *muted |= at <= token.start && token.end <= end;
+                }
+            }
+        }
     }
 
     fn content(&self, i: usize) -> bool {
-        !words::is_stop(&self.norms[i]) && !self.matched[i]
+        !self.muted[i] && !words::is_stop(&self.norms[i]) && !self.matched[i]
     }
 
     fn n_content(&self, range: (usize, usize)) -> usize {
@@ -127,11 +141,12 @@ fn is_asked_speaker(asked: &Asked<'_>, norm: &str) -> bool {
 /// The shortest span of the sentence that answers a "what" question; `None` if nothing but the question is left.
 pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     if wants_title(asked)
-        && let Some((_, title)) = quoted(candidate.text).into_iter().next()
+        && let Some(title) = title_in(asked, candidate)
     {
         return Some(title);
     }
-    let marked = Marked::new(asked, candidate.text);
+    let mut marked = Marked::new(asked, candidate.text);
+    marked.mute(candidate);
     let range = modified_noun(asked, &marked)
         .or_else(|| before_copula(asked, &marked))
         .or_else(|| after_verb(asked, &marked))
@@ -142,26 +157,39 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether the question asks for the title of something.
-fn wants_title(asked: &Asked<'_>) -> bool {
-    asked.wanted.iter().any(|w| {
-        matches!(
-            w.as_str(),
-            "book"
-                | "song"
-                | "movi"
-                | "film"
-                | "titl"
-                | "game"
-                | "seri"
-                | "show"
-                | "novel"
-                | "band"
-                | "album"
-                | "poem"
-                | "paint"
-        )
+/// A quoted title, quotation marks included, else a name that is neither a speaker's nor in the question.
+fn title_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
+    if let Some((_, title)) = quoted(candidate.text).into_iter().next() {
+        return Some(format!("\"{title}\""));
+    }
+    let known = |name: &String| words::tokens(name).iter().any(|t| asked.words.contains(&t.norm()));
+    let people = [candidate.speaker.to_owned()];
+    entities(candidate.text, &people, &candidate.times).into_iter().find(|name| {
+        !known(name) && !asked.query.speakers.iter().any(|s| is_name_of(name, s)) && name.len() > 2
     })
+}
+
+/// Whether the question asks for the name or title of something.
+fn wants_title(asked: &Asked<'_>) -> bool {
+    asked.has_any(&["name", "names", "named", "called", "title"])
+        || asked.wanted.iter().any(|w| {
+            matches!(
+                w.as_str(),
+                "book"
+                    | "song"
+                    | "movi"
+                    | "film"
+                    | "titl"
+                    | "game"
+                    | "seri"
+                    | "show"
+                    | "novel"
+                    | "band"
+                    | "album"
+                    | "poem"
+                    | "paint"
+            )
+        })
 }
 
 /// "What kind of tea": the wanted noun with the words before it ("green tea").
@@ -339,6 +367,14 @@ fn trim(marked: &Marked<'_>, mut range: (usize, usize)) -> (usize, usize) {
                 | "could"
         )
     };
+    // "hobbies like chess": what is repeated before the examples goes with the word that introduces them.
+    let introduces = |i: usize| matches!(marked.norms[i].as_str(), "like" | "including" | "such");
+    if let Some(at) = (range.0..range.1.min(range.0 + 4)).find(|&i| introduces(i))
+        && (range.0..at).all(|i| marked.matched[i] || words::is_stop(&marked.norms[i]))
+        && at + 1 < range.1
+    {
+        range.0 = at + 1;
+    }
     while range.0 < range.1 && lead(&marked.norms[range.0]) {
         range.0 += 1;
     }

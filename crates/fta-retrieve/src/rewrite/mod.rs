@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub use answer_type::answer_type;
-pub(crate) use names::{is_name_of, quoted};
+pub(crate) use names::{entities, is_name_of, quoted};
 
 /// Rewrites questions with rules: offline, deterministic, English.
 ///
