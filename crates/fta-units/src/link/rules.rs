@@ -29,6 +29,8 @@ pub struct LinkRules {
     pub same_similarity: f32,
     /// Share of the shorter claim's stems from which two claims may tell the same.
     pub same_overlap: f32,
+    /// Similarity from which two claims in the same words may tell the same.
+    pub restated_similarity: f32,
     /// Similarity from which two claims may be about the same.
     pub topic_similarity: f32,
     /// Share of the shorter claim's stems from which two claims may be about the same.
@@ -42,6 +44,7 @@ impl Default for LinkRules {
         Self {
             same_similarity: 0.75,
             same_overlap: 0.6,
+            restated_similarity: 0.6,
             topic_similarity: 0.45,
             topic_overlap: 0.34,
             support_distance: 6,
@@ -315,15 +318,16 @@ impl<'a> Pair<'a> {
         // People do the same thing again: without a time in common, an event must be the same in both ways.
         if is_state(self.older) || self.times_meet() || one_session {
             alike && (words || self.new.jaccard(&self.old) >= 0.3)
-                || words && self.similarity >= self.rules.topic_similarity
+                || words && self.similarity >= self.rules.restated_similarity
         } else {
             alike && words
         }
     }
 
-    /// One says what the other denies, in nearly the same words.
+    /// One denies what the other says, in nearly the same words.
     fn denies(&self) -> bool {
-        self.new.negated != self.old.negated && self.same_words()
+        let (no, yes) = if self.new.negated { (&self.new, &self.old) } else { (&self.old, &self.new) };
+        no.negated && !yes.negated && self.same_words() && !no.denied.is_disjoint(&yes.content)
     }
 
     /// The two use opposite words, and share the rest.
@@ -669,6 +673,13 @@ pub(super) mod tests {
         check("Ines walked the dog.", "Ines stopped at the bakery.", Said::SameDay, 0.4, None);
         check("Ines works as a nurse.", "Ines works at a clinic.", Said::Later, 0.6, None);
         check("Ines's favourite food is rice.", "Ines's favourite colour is red.", Said::Later, 0.6, None);
+        check(
+            "Ines cheers Tomas on to keep rowing.",
+            "Ines cheers Tomas on to keep rowing, not to give up.",
+            Said::Later,
+            0.5,
+            None,
+        );
         check("Ines enjoys painting.", "Ines did not sleep well.", Said::Later, f32::NAN, None);
     }
 
