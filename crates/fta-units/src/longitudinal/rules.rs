@@ -446,5 +446,4 @@ fn seeker<'a>(unit: &'a Unit, giver: &str, units: &'a [Unit]) -> Option<&'a str>
 }
 
 #[cfg(test)]
-#[path = "rules_tests.rs"]
 mod tests;
