@@ -49,7 +49,7 @@ impl Default for ExtractiveConfig {
             max_foreign_lead: 0.05,
             lead_margin: 0.3,
             max_leading: 6,
-            list_margin: 0.35,
+            list_margin: 0.25,
             max_items: 6,
             max_words: 25,
             dates: DateStyle::default(),

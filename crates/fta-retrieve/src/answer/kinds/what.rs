@@ -9,7 +9,10 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
     if best.matched.is_empty() {
         return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.5, position));
     }
-    let text = span::object_span(input.asked, &best.candidate)?;
+    let Some(text) = span::object_span(input.asked, &best.candidate) else {
+        // A single leftover word rarely answers; the sentence at least tells what was said.
+        return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.4, position));
+    };
     Some(Extracted::one(span::shortened(&text, input.config.max_words), 0.8, position))
 }
 
