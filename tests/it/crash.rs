@@ -18,7 +18,8 @@ fn conversation() -> Vec<Session> {
     (0..40)
         .map(|i| {
             let date = jiff::civil::date(2024, 1, 1) + jiff::Span::new().days(3 * i);
-            let first = format!("I went to the choir number {i} last Friday and sang alone for the first time.");
+            let first =
+                format!("I went to the choir number {i} last Friday and sang alone for the first time.");
             let second = format!("My neighbour {i} complained about the noise again, and I felt ashamed.");
             let texts = [
                 first.as_str(),

@@ -58,7 +58,8 @@ async fn a_session_that_arrives_turn_by_turn_ends_as_the_same_units() {
         let report = session.finish().await.unwrap();
         assert_eq!((report.units, report.fragments), (expected.units, expected.fragments));
     }
-    let claims = |text: String| text.lines().filter(|l| l.contains("\"unit\"")).map(str::to_owned).collect::<Vec<_>>();
+    let claims =
+        |text: String| text.lines().filter(|l| l.contains("\"unit\"")).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(claims(export(&running)), claims(export(&whole)));
 }
 
@@ -69,7 +70,8 @@ async fn users_cannot_see_each_other() {
     let (ines, other) = (user(&memory, "ines"), user(&memory, "ines "));
     ines.ingest(&three_sessions()[0]).await.unwrap();
     other.ingest(&session("s1", "2024-01-01", &["I keep bees on the roof."])).await.unwrap();
-    let packet = other.retrieve("Where does Ines work as a nurse?", &RetrieveOptions::default()).await.unwrap();
+    let packet =
+        other.retrieve("Where does Ines work as a nurse?", &RetrieveOptions::default()).await.unwrap();
     assert!(!packet.render().contains("Marienhof"));
     assert!(!export(&ines).contains("bees"));
     other.delete_all().await.unwrap();
@@ -127,7 +129,8 @@ async fn a_correction_wins_and_keeps_evidence_and_links() {
     for s in &three_sessions() {
         ines.ingest(s).await.unwrap();
     }
-    let unit = ines.list(&ListFilter::default()).into_iter().find(|u| u.fact.claim.contains("Lindau")).unwrap();
+    let unit =
+        ines.list(&ListFilter::default()).into_iter().find(|u| u.fact.claim.contains("Lindau")).unwrap();
     let links = ines.show(unit.id).unwrap().neighbours.len();
     let correction = Correction {
         claim: Some("Ines works at a bakery in Bregenz.".to_owned()),

@@ -23,7 +23,10 @@ async fn a_damaged_or_foreign_store_is_an_error_and_is_not_touched() {
         ("foreign".to_owned(), b"SQLite format 3\0 and more".to_vec()),
         ("empty".to_owned(), Vec::new()),
     ];
-    cases.extend([1, 100, 4_096, whole.len() / 2, whole.len() - 1].map(|n| (format!("cut to {n}"), whole[..n].to_vec())));
+    cases.extend(
+        [1, 100, 4_096, whole.len() / 2, whole.len() - 1]
+            .map(|n| (format!("cut to {n}"), whole[..n].to_vec())),
+    );
     let mut seed = 7_u64;
     for _ in 0..60 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -34,7 +37,8 @@ async fn a_damaged_or_foreign_store_is_an_error_and_is_not_touched() {
     }
     for (what, bytes) in cases {
         std::fs::write(&file, &bytes).unwrap();
-        let opened = Memory::builder().path(directory.path()).embedder(Arc::new(HashEmbedder::default())).build();
+        let opened =
+            Memory::builder().path(directory.path()).embedder(Arc::new(HashEmbedder::default())).build();
         let result = opened.and_then(|memory| {
             let name = memory.namespaces()?.into_iter().next();
             name.map(|name| memory.user(name).map(|u| u.stats().units)).transpose()
@@ -42,7 +46,9 @@ async fn a_damaged_or_foreign_store_is_an_error_and_is_not_touched() {
         match result {
             // The flip fell into space that nothing uses.
             Ok(_) => assert!(what.starts_with("bit"), "{what} was opened"),
-            Err(Error::Store(StoreError::Damaged { .. } | StoreError::Version { .. } | StoreError::Backend { .. })) => {
+            Err(Error::Store(
+                StoreError::Damaged { .. } | StoreError::Version { .. } | StoreError::Backend { .. },
+            )) => {
                 if !what.starts_with("bit") {
                     assert_eq!(std::fs::read(&file).unwrap(), bytes, "{what}: the file was changed");
                 }
@@ -67,11 +73,8 @@ async fn another_embedding_model_is_an_error() {
         let memory = open(directory.path());
         user(&memory, "ines").ingest(&three_sessions()[0]).await.unwrap();
     }
-    let memory = Memory::builder()
-        .path(directory.path())
-        .embedder(Arc::new(HashEmbedder::new(128)))
-        .build()
-        .unwrap();
+    let memory =
+        Memory::builder().path(directory.path()).embedder(Arc::new(HashEmbedder::new(128))).build().unwrap();
     let name = memory.namespaces().unwrap().remove(0);
     assert!(matches!(memory.user(name).err(), Some(Error::Embedder { .. })));
 }
@@ -129,6 +132,7 @@ async fn strange_texts_are_kept_and_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_memory_abstains() {
-    let asked = user(&in_memory(), "nobody").ask("Where does Ines work?", &RetrieveOptions::default()).await.unwrap();
+    let asked =
+        user(&in_memory(), "nobody").ask("Where does Ines work?", &RetrieveOptions::default()).await.unwrap();
     assert!(asked.answer.abstained && asked.answer.evidence.is_empty());
 }

@@ -5,10 +5,10 @@ use crate::error::EmbedError;
 
 /// Words that say little about a text; they weigh less than the others.
 const FUNCTION_WORDS: [&str; 56] = [
-    "a", "about", "am", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for",
-    "from", "had", "has", "have", "he", "her", "his", "i", "in", "is", "it", "its", "me", "my", "of", "on",
-    "or", "our", "she", "so", "that", "the", "their", "them", "they", "this", "to", "was", "we", "were",
-    "what", "when", "where", "which", "who", "will", "with", "would", "you", "your",
+    "a", "about", "am", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does",
+    "for", "from", "had", "has", "have", "he", "her", "his", "i", "in", "is", "it", "its", "me", "my", "of",
+    "on", "or", "our", "she", "so", "that", "the", "their", "them", "they", "this", "to", "was", "we",
+    "were", "what", "when", "where", "which", "who", "will", "with", "would", "you", "your",
 ];
 
 const FUNCTION_WORD_WEIGHT: f32 = 0.15;
@@ -70,7 +70,9 @@ impl Embedder for HashEmbedder {
             self.add_text(text, row);
             let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
             if norm > 1e-6 {
-                row.iter_mut().for_each(|x| *x /= norm);
+                for x in row {
+                    *x /= norm;
+                }
             } else {
                 // No words, or words that cancel out.
                 row.fill(0.0);
@@ -118,6 +120,6 @@ mod tests {
 
     #[test]
     fn the_hash_is_fixed() {
-        assert_eq!((hash(""), hash("walk")), (0xF52A_15E9_A9B5_E89B, hash("walk")));
+        assert_eq!(hash(""), 0xF52A_15E9_A9B5_E89B);
     }
 }

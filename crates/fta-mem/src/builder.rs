@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use fta_index::{Embedder, IndexError, VectorIndex, exact::ExactIndex};
-use fta_retrieve::{Answerer, ExtractiveAnswerer, QueryRewriter, RuleRewriter};
-use fta_segment::{Bws, BwsConfig, CohesionDetector, Segmenter};
+use fta_retrieve::{Answerer, ExtractiveAnswerer, ExtractiveConfig, QueryRewriter, RuleRewriter};
+use fta_segment::{Bws, BwsConfig, CohesionConfig, CohesionDetector, SegmentError, Segmenter};
 use fta_units::{
     RelationClassifier, UnitExtractor, UnitStore,
     link::RuleClassifier,
@@ -136,6 +136,7 @@ impl MemoryBuilder {
             Some(segmenter) => segmenter,
             None => default_segmenter(embedder.clone())?,
         };
+        let answerer = Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone())));
         Ok(Memory::new(Parts {
             store,
             index: self.index.unwrap_or_else(|| Arc::new(exact_index)),
@@ -144,7 +145,7 @@ impl MemoryBuilder {
             classifier: self.classifier.unwrap_or_else(|| Arc::new(RuleClassifier::default())),
             longitudinal: self.longitudinal.unwrap_or_else(|| Arc::new(RuleUpdater::default())),
             rewriter: self.rewriter.unwrap_or_else(|| Arc::new(RuleRewriter::default())),
-            answerer: self.answerer.unwrap_or_else(|| Arc::new(ExtractiveAnswerer::default())),
+            answerer: self.answerer.unwrap_or_else(|| answerer),
             embedder,
             config: self.config,
         }))
@@ -156,13 +157,14 @@ fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
 }
 
 fn default_segmenter(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Segmenter>, Error> {
-    let detector = Arc::new(CohesionDetector::default().with_embedder(embedder));
-    let bws = Bws::new(BwsConfig::default(), detector).map_err(|error| Error::Setting {
-        setting: "segmentation.window",
+    let settings = |error: SegmentError| Error::Setting {
+        setting: "segmentation",
         value: error.to_string(),
-        expected: "a window of at least 2 turns and a step within it",
-    })?;
-    Ok(Arc::new(bws))
+        expected: "settings that the segmenter takes",
+    };
+    let detector =
+        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?.with_embedder(embedder);
+    Ok(Arc::new(Bws::new(BwsConfig::default(), Arc::new(detector)).map_err(settings)?))
 }
 
 #[cfg(feature = "redb")]

@@ -63,7 +63,8 @@ pub(crate) async fn delete(
             changes.push(StoreOp::DeleteUnit(id));
         }
         changes.extend(session.map(|id| StoreOp::DeleteSession(id.clone())));
-        changes.push(StoreOp::PutLongitudinal(longitudinal::remove_units(loaded.corpus.longitudinal(), &units)));
+        changes
+            .push(StoreOp::PutLongitudinal(longitudinal::remove_units(loaded.corpus.longitudinal(), &units)));
         let vectors = loaded.index.len();
         let deleted = Deleted {
             sessions: usize::from(session.is_some()),
@@ -143,9 +144,15 @@ fn corrected(mut unit: Unit, correction: &Correction) -> Result<Unit, Error> {
         claim.trim().clone_into(&mut unit.fact.summary);
     }
     if let Some(text) = &correction.event_time {
-        let said = unit.time.said_at.ok_or_else(|| refuse(unit.id, "its session has no date to resolve a time against"))?;
-        let mention = find_times(text, &TimeContext::on(said.date())).into_iter().find(|m| m.time.interval.is_some());
-        let event = mention.ok_or_else(|| refuse(unit.id, "the event time is no time expression that can be resolved"))?.time;
+        let said = unit
+            .time
+            .said_at
+            .ok_or_else(|| refuse(unit.id, "its session has no date to resolve a time against"))?;
+        let mention =
+            find_times(text, &TimeContext::on(said.date())).into_iter().find(|m| m.time.interval.is_some());
+        let event = mention
+            .ok_or_else(|| refuse(unit.id, "the event time is no time expression that can be resolved"))?
+            .time;
         unit.lifecycle.valid_from = event.interval.map(|i| i.first);
         unit.time.orientation = event.orientation;
         unit.time.mentions = vec![event.clone()];

@@ -5,8 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use fta_retrieve::views::{RHO, ViewText, unit_view, view_texts};
 use fta_segment::{Fragment, Session};
 use fta_units::{
-    CandidateUnit, Lifecycle, Link, MemoryMeta, Neighbour, Relation, SessionState, StoreOp, StoredSession, StoredVector,
-    Unit, UnitId, link, offline::coverage, pipeline::UnitPipeline,
+    CandidateUnit, Lifecycle, Link, MemoryMeta, Neighbour, Relation, SessionState, StoreOp, StoredSession,
+    StoredVector, Unit, UnitId, link,
+    offline::coverage,
+    pipeline::{PipelineSettings, UnitPipeline},
 };
 
 use crate::{
@@ -45,11 +47,13 @@ pub(crate) async fn ingest(
         let known = loaded.corpus.session(&session.id).cloned();
         (known, loaded.corpus.units_of(&session.id).to_vec(), loaded.meta.clone())
     };
-    if let Some(known) = known.as_ref().filter(|k| k.fingerprint == fingerprint && k.state == SessionState::Finished) {
+    if let Some(known) =
+        known.as_ref().filter(|k| k.fingerprint == fingerprint && k.state == SessionState::Finished)
+    {
         return Ok(report_unchanged(state, known));
     }
     let fragments = segment(parts, session).await?;
-    let mut pipeline = UnitPipeline::new(parts.extractor.clone());
+    let mut pipeline = UnitPipeline::new(parts.extractor.clone(), PipelineSettings::default());
     let mut candidates = Vec::new();
     for &fragment in &fragments {
         candidates.extend(pipeline.step(session, fragment).await?);
@@ -63,14 +67,20 @@ pub(crate) async fn ingest(
         fingerprint,
         ordinal: known.map_or(meta.next_session, |k| k.ordinal),
     };
-    let notes = pipeline.notes().iter().map(ToString::to_string).collect();
+    let notes = pipeline.take_notes().iter().map(ToString::to_string).collect();
     let n_fragments = stored.fragments.len();
     let written = write_session(parts, state, SessionWrite { stored, candidates, replaced }).await?;
     Ok(IngestReport { notes, ..report(state, session, outcome, (n_fragments, written)) })
 }
 
-async fn segment(parts: &Parts, session: &Session) -> Result<Vec<Fragment>, Error> {
-    parts.segmenter.segment(session).await.map_err(|source| Error::Segment { session: session.id.clone(), source })
+/// Segments on a blocking thread: the offline detector embeds turns.
+async fn segment(parts: &Arc<Parts>, session: &Session) -> Result<Vec<Fragment>, Error> {
+    let (parts, session, runtime) = (parts.clone(), session.clone(), tokio::runtime::Handle::current());
+    blocking(move || {
+        let fragments = runtime.block_on(parts.segmenter.segment(&session));
+        fragments.map_err(|source| Error::Segment { session: session.id.clone(), source })
+    })
+    .await
 }
 
 fn report_unchanged(state: &UserState, known: &StoredSession) -> IngestReport {
@@ -220,7 +230,8 @@ async fn link_units(
         for ((older, similarity), relation) in older.iter().zip(labels) {
             let Some(relation) = relation else { continue };
             links.push(Link { from: unit.id, to: older.id, relation, similarity: *similarity });
-            if let Some(older) = link::effect(unit, older, relation).apply(older) {
+            let mut older = older.clone();
+            if link::effect(unit, &older, relation).apply(&mut older) {
                 changed.retain(|u| u.id != older.id);
                 changed.push(older);
             }

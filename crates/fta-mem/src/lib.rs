@@ -22,11 +22,11 @@ pub use builder::MemoryBuilder;
 pub use config::MemoryConfig;
 pub use error::Error;
 pub use memory::Memory;
-pub use report::{
-    Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour, RetrieveOptions,
-    UnitView, parse_unit_id,
-};
 pub use parts::IndexFactory;
+pub use report::{
+    Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour,
+    RetrieveOptions, UnitView, parse_unit_id,
+};
 pub use running::RunningSession;
 pub use transfer::ImportReport;
 pub use user::UserMemory;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use fta_segment::{Fragment, IncrementalSegmenter, Session, SessionId, Turn};
-use fta_units::{CandidateUnit, SessionState, StoredSession, UnitId, pipeline::UnitPipeline};
+use fta_units::{
+    CandidateUnit, SessionState, StoredSession, UnitId,
+    pipeline::{PipelineSettings, UnitPipeline},
+};
 use jiff::civil::DateTime;
 
 use crate::{
@@ -49,7 +52,7 @@ impl RunningSession {
         let outcome = if ordinal.is_some() { IngestOutcome::Replaced } else { IngestOutcome::Added };
         Ok(Self {
             segmenter: parts.segmenter.incremental(id.clone(), started_at),
-            pipeline: UnitPipeline::new(parts.extractor.clone()),
+            pipeline: UnitPipeline::new(parts.extractor.clone(), PipelineSettings::default()),
             session: Session { id, started_at, turns: Vec::new() },
             fragments: Vec::new(),
             written: Written::default(),
@@ -89,7 +92,7 @@ impl RunningSession {
         let mut candidates = self.extract(&fragments).await?;
         candidates.extend(self.pipeline.finish());
         self.write(candidates, SessionState::Finished).await?;
-        let notes = self.pipeline.notes().iter().map(ToString::to_string).collect();
+        let notes = self.pipeline.take_notes().iter().map(ToString::to_string).collect();
         let counts = (self.fragments.len(), self.written);
         Ok(IngestReport { notes, ..report(&self.state, &self.session, self.outcome, counts) })
     }

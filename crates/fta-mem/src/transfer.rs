@@ -12,7 +12,8 @@ use std::{
 use fta_retrieve::Corpus;
 use fta_segment::SessionId;
 use fta_units::{
-    Link, Longitudinal, MemoryMeta, Namespace, ProfileEntry, StoreOp, StoredSession, SupportEntry, Unit, UnitId,
+    Link, Longitudinal, MemoryMeta, Namespace, ProfileEntry, StoreOp, StoredSession, SupportEntry, Unit,
+    UnitId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -140,10 +141,9 @@ pub(crate) fn parse(input: &mut dyn BufRead) -> Result<Export, Error> {
 /// What the rest of the system relies on: evidence that lies in a session which came before.
 fn check_unit(unit: &Unit, sessions: &[StoredSession]) -> Result<(), String> {
     let evidence = &unit.evidence;
-    let stored = sessions
-        .iter()
-        .find(|s| s.session.id == evidence.session)
-        .ok_or_else(|| format!("unit `{}` is of session `{}`, which is not in the file", unit.id, evidence.session))?;
+    let stored = sessions.iter().find(|s| s.session.id == evidence.session).ok_or_else(|| {
+        format!("unit `{}` is of session `{}`, which is not in the file", unit.id, evidence.session)
+    })?;
     let turns = &stored.session.turns;
     let quotes_fit = evidence.quotes.iter().all(|q| {
         turns.get(q.turn as usize).is_some_and(|t| t.text.get(q.start as usize..q.end as usize).is_some())
@@ -241,12 +241,9 @@ fn renamed(unit: &Unit, ids: &BTreeMap<UnitId, UnitId>) -> Option<Unit> {
     Some(unit)
 }
 
-fn merged(
-    mut current: Longitudinal,
-    added: &Longitudinal,
-    ids: &BTreeMap<UnitId, UnitId>,
-) -> Longitudinal {
-    let rename = |units: &[UnitId]| -> Vec<UnitId> { units.iter().filter_map(|id| ids.get(id).copied()).collect() };
+fn merged(mut current: Longitudinal, added: &Longitudinal, ids: &BTreeMap<UnitId, UnitId>) -> Longitudinal {
+    let rename =
+        |units: &[UnitId]| -> Vec<UnitId> { units.iter().filter_map(|id| ids.get(id).copied()).collect() };
     for entry in &added.profile {
         let units = rename(&entry.units);
         if !units.is_empty() {

@@ -8,8 +8,8 @@ use fta_units::{Link, Longitudinal, Namespace, StoredSession, Unit, UnitId};
 use jiff::civil::DateTime;
 
 use crate::{
-    Asked, Correction, Deleted, Error, IngestReport, ListFilter, MemoryStats, RetrieveOptions, RunningSession, UnitView,
-    edit, ingest,
+    Asked, Correction, Deleted, Error, IngestReport, ListFilter, MemoryStats, RetrieveOptions,
+    RunningSession, UnitView, edit, ingest,
     parts::{Parts, blocking},
     state::UserState,
     transfer::{self, ImportReport},

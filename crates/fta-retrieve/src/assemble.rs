@@ -167,7 +167,12 @@ fn linked_units(
             }
             taken.insert(other);
             brought += 1;
-            linked.push(LinkedUnit { unit: unit.clone(), of, relation: link.relation, newer: other == link.from });
+            linked.push(LinkedUnit {
+                unit: unit.clone(),
+                of,
+                relation: link.relation,
+                newer: other == link.from,
+            });
         }
     }
     linked

@@ -81,7 +81,8 @@ impl Corpus {
         }
         let order = self.by_session.entry(unit.evidence.session.clone()).or_default();
         let place = |u: &Unit| (u.evidence.quotes.first().map(|q| (q.turn, q.start)), u.id);
-        let position = order.partition_point(|other| self.units.get(other).is_some_and(|u| place(u) < place(&unit)));
+        let position =
+            order.partition_point(|other| self.units.get(other).is_some_and(|u| place(u) < place(&unit)));
         order.insert(position, id);
         self.units.insert(id, unit);
     }
@@ -153,7 +154,8 @@ impl Corpus {
     /// Links from and to a unit, by rising `(from, to)`.
     pub fn links_of(&self, id: UnitId) -> impl Iterator<Item = &Link> {
         let older = self.links.range((id, UnitId(0))..=(id, UnitId(u64::MAX))).map(|(_, link)| link);
-        let newer = self.newer.get(&id).into_iter().flatten().filter_map(move |&from| self.links.get(&(from, id)));
+        let newer =
+            self.newer.get(&id).into_iter().flatten().filter_map(move |&from| self.links.get(&(from, id)));
         older.chain(newer)
     }
 

@@ -177,13 +177,12 @@ fn neighbours(a: SituationType, b: SituationType) -> bool {
         BeliefCandidate, CurrentState, Event, GeneralFact, HomeworkOrPlan, RelationshipEvent, RiskSignal,
         SupportInteraction,
     };
-    matches!(
-        (a, b),
-        (Event, RelationshipEvent)
-            | (CurrentState, BeliefCandidate | RiskSignal | GeneralFact)
-            | (HomeworkOrPlan, SupportInteraction)
-            | (RelationshipEvent, SupportInteraction)
-    )
+    match a {
+        Event => b == RelationshipEvent,
+        CurrentState => matches!(b, BeliefCandidate | RiskSignal | GeneralFact),
+        HomeworkOrPlan | RelationshipEvent => b == SupportInteraction,
+        _ => false,
+    }
 }
 
 fn participants_cue(query: &Query, unit: &Unit) -> Option<f32> {
@@ -229,7 +228,7 @@ fn entity_share(entity: &str, claim: &[String], unit: &Unit) -> f32 {
 fn affect_cue(query: &Query, unit: &Unit) -> Option<f32> {
     if query.emotions.is_empty() {
         let wants_feeling = query.answer == AnswerType::Feeling;
-        return wants_feeling.then(|| if unit.affect.emotions.is_empty() { 0.0 } else { 1.0 });
+        return wants_feeling.then_some(if unit.affect.emotions.is_empty() { 0.0 } else { 1.0 });
     }
     let matched = query.emotions.iter().filter(|e| unit.affect.emotions.contains(e)).count();
     Some(matched as f32 / query.emotions.len() as f32)

@@ -12,13 +12,13 @@ const K1: f32 = 1.2;
 const B: f32 = 0.5;
 /// Words so common that they say nothing about the subject.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
-    "being", "but", "by", "can", "could", "d", "did", "didn", "do", "does", "doing", "don", "for", "from",
-    "get", "got", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in",
-    "into", "is", "isn", "it", "its", "just", "like", "ll", "m", "me", "more", "much", "my", "no", "not",
-    "of", "on", "or", "our", "out", "over", "re", "really", "s", "she", "should", "so", "some", "such", "t",
-    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too",
-    "up", "us", "ve", "very", "was", "wasn", "we", "were", "what", "when", "where", "which", "while", "who",
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being",
+    "but", "by", "can", "could", "d", "did", "didn", "do", "does", "doing", "don", "for", "from", "get",
+    "got", "had", "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into",
+    "is", "isn", "it", "its", "just", "like", "ll", "m", "me", "more", "much", "my", "no", "not", "of", "on",
+    "or", "our", "out", "over", "re", "really", "s", "she", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
+    "us", "ve", "very", "was", "wasn", "we", "were", "what", "when", "where", "which", "while", "who",
     "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 

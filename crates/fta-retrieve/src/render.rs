@@ -28,8 +28,11 @@ pub(crate) fn turn_line(turn: &Turn, quotes: &[Quote]) -> String {
     } else {
         mine.sort_by_key(|q| q.start);
         mine.dedup();
-        let pieces: Vec<&str> =
-            mine.iter().filter_map(|q| turn.text.get(q.start as usize..q.end as usize)).map(str::trim).collect();
+        let pieces: Vec<&str> = mine
+            .iter()
+            .filter_map(|q| turn.text.get(q.start as usize..q.end as usize))
+            .map(str::trim)
+            .collect();
         line.push_str("… ");
         line.push_str(&pieces.join(" … "));
     }

@@ -107,7 +107,8 @@ pub fn quoted_text(unit: &Unit, session: &Session) -> String {
     let mut text = String::new();
     for turn in quoted_turns(unit, session) {
         let quotes = unit.evidence.quotes.iter().filter(|q| q.turn == turn.index);
-        let (start, end) = quotes.fold((usize::MAX, 0), |(a, b), q| (a.min(q.start as usize), b.max(q.end as usize)));
+        let (start, end) =
+            quotes.fold((usize::MAX, 0), |(a, b), q| (a.min(q.start as usize), b.max(q.end as usize)));
         text.push_str(&turn.speaker);
         text.push_str(": ");
         text.push_str(turn.text.get(start..end).unwrap_or(&turn.text));

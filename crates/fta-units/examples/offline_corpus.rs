@@ -1,6 +1,6 @@
 //! Extracts units of a data set by rules and reports coverage, or prints the units of one session.
 //!
-//! `offline_corpus <locomo|esconv|longmemeval> <file> [turns per fragment, 0 for whole sessions] [session to print]`
+//! `offline_corpus <locomo|esconv|longmemeval> <file> [turns per fragment, 0 for whole sessions] [session to print, or `claims` for all]`
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -30,6 +30,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => lines(&text, "haystack_sessions")?,
     };
     let per_fragment: u32 = rest.first().map_or(Ok(0), |n| n.parse())?;
+    if let Some("claims") = rest.get(1).map(String::as_str) {
+        for unit in sessions.iter().flat_map(|s| extract(s, per_fragment)) {
+            println!(
+                "{}\t{:?}\t{:?}\t{:?}\t{:?}",
+                unit.fact.claim, unit.fact.situation, unit.time.orientation, unit.fact.mentioned, unit.affect
+            );
+        }
+        return Ok(());
+    }
     if let Some(name) = rest.get(1) {
         for session in sessions.iter().filter(|s| s.id.0 == *name) {
             show(session, &extract(session, per_fragment));
@@ -67,8 +76,11 @@ fn extract(session: &Session, per_fragment: u32) -> Vec<CandidateUnit> {
 }
 
 fn report(sessions: &[Session], units: &[Vec<CandidateUnit>], evidence: &[(usize, u32)]) {
-    let total =
-        sessions.iter().zip(units).map(|(s, u)| coverage(s, u.iter().map(|u| &u.evidence))).fold(Coverage::default(), Coverage::plus);
+    let total = sessions
+        .iter()
+        .zip(units)
+        .map(|(s, u)| coverage(s, u.iter().map(|u| &u.evidence)))
+        .fold(Coverage::default(), Coverage::plus);
     let n_units: usize = units.iter().map(Vec::len).sum();
     let n_turns: usize = sessions.iter().map(|s| s.turns.len()).sum();
     println!("sessions {} turns {n_turns} units {n_units} {total:?}", sessions.len());

@@ -6,16 +6,24 @@ pub mod extract;
 pub mod link;
 pub mod longitudinal;
 pub mod offline;
+pub mod pipeline;
 pub mod store;
+mod text;
 pub mod time;
 pub mod unit;
 
 pub use extract::{ExtractError, Extraction, ExtractionInput, UnitExtractor};
-pub use link::{LinkError, Neighbour, RelationClassifier};
-pub use longitudinal::{Longitudinal, ProfileEntry, ProfileTopic, SupportEntry, SupportOutcome};
+pub use link::{LinkError, LinkRules, Neighbour, OlderUnitChange, RelationClassifier, RuleClassifier};
+pub use longitudinal::{
+    Longitudinal, LongitudinalError, LongitudinalUpdater, ProfileEntry, ProfileTopic, RuleUpdater,
+    SupportEntry, SupportOutcome, remove_units,
+};
+pub use pipeline::{PipelineSettings, Repair, RepairNote, UnitPipeline};
+#[cfg(feature = "redb")]
+pub use store::RedbStore;
 pub use store::{
-    MemoryMeta, MemorySnapshot, Namespace, SessionState, StoreError, StoreOp, StoredSession, StoredVector,
-    UnitStore,
+    MemoryMeta, MemorySnapshot, MemoryStore, Namespace, SessionState, StoreError, StoreOp, StoredSession,
+    StoredVector, UnitStore,
 };
 pub use time::{DateInterval, EventTime, Granularity, TimeBound};
 pub use unit::{

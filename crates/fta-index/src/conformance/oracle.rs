@@ -1,5 +1,6 @@
 //! The naive search that back ends are compared with.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::vector::{Hit, VectorId, VectorIndex};
@@ -72,8 +73,12 @@ impl Oracle {
             assert!((hit.score - own.score).abs() <= SCORE_TOLERANCE, "{hit:?} has the score {}", own.score);
         }
         for pair in found.windows(2) {
-            let in_order =
-                pair[0].score > pair[1].score || pair[0].score == pair[1].score && pair[0].id < pair[1].id;
+            // Equal bits are a tie; scores that differ at all are none.
+            let in_order = match pair[0].score.partial_cmp(&pair[1].score) {
+                Some(Ordering::Greater) => true,
+                Some(Ordering::Equal) => pair[0].id < pair[1].id,
+                _ => false,
+            };
             assert!(in_order, "{pair:?} are out of order or twice");
         }
         let mut ids: Vec<_> = found.iter().map(|hit| hit.id).collect();
@@ -114,7 +119,8 @@ impl Numbers {
     pub(super) fn unit_vectors(&mut self, n: usize, dim: usize) -> Vec<f32> {
         let mut rows = Vec::with_capacity(n * dim);
         for _ in 0..n {
-            let row: Vec<f32> = (0..dim).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
+            let row: Vec<f32> =
+                (0..dim).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
             let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
             // A row of nothing but zeros is as good as impossible, but must not make NaN.
             if norm > 1e-3 {

@@ -14,7 +14,10 @@ pub(super) fn empty(make: Make<'_>) {
     for k in [0, 1, usize::MAX] {
         assert_eq!(index.search(&query, k, None).expect("an empty index can be searched"), []);
         assert_eq!(index.search(&query, k, Some(&|_| true)).expect("with a filter too"), []);
-        assert_eq!(index.search_batch(&[query, query].concat(), k).expect("in a batch"), [[], []] as [[Hit; 0]; 2]);
+        assert_eq!(
+            index.search_batch(&[query, query].concat(), k).expect("in a batch"),
+            [[], []] as [[Hit; 0]; 2]
+        );
     }
     assert_eq!(index.search_batch(&[], 3).expect("no queries"), [[]; 0] as [[Hit; 0]; 0]);
     assert_eq!(index.remove(&[1, 2]).expect("unknown ids are skipped"), 0);

@@ -142,8 +142,12 @@ mod tests {
                     let mut scores = vec![f32::NAN; n_rows];
                     kernel.score(&rows, &query, &mut scores);
                     for (row, score) in rows.chunks_exact(dim).zip(&scores) {
-                        let expect: f64 = row.iter().zip(&query).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
-                        assert!((expect as f32 - score).abs() < 1e-4, "{kernel:?} dim {dim}: {score} for {expect}");
+                        let expect: f64 =
+                            row.iter().zip(&query).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+                        assert!(
+                            (expect as f32 - score).abs() < 1e-4,
+                            "{kernel:?} dim {dim}: {score} for {expect}"
+                        );
                     }
                 }
             }

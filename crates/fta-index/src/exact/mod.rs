@@ -57,13 +57,7 @@ impl ExactIndex {
         if dim == 0 {
             return Err(IndexError::Shape { dim, values: 0 });
         }
-        Ok(Self {
-            dim,
-            ids: Vec::new(),
-            rows: Vec::new(),
-            row_of: HashMap::new(),
-            kernel: Kernel::detect(),
-        })
+        Ok(Self { dim, ids: Vec::new(), rows: Vec::new(), row_of: HashMap::new(), kernel: Kernel::detect() })
     }
 
     /// The vector with this id, `[dim]`, or `None` if there is none.

@@ -1,8 +1,8 @@
 //! The crate as its users see it.
 
 mod exact;
+#[cfg(feature = "candle")]
+mod minilm;
 mod traits;
 #[cfg(feature = "weights")]
 mod weights;
-#[cfg(feature = "candle")]
-mod minilm;

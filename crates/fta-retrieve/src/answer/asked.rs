@@ -79,48 +79,12 @@ impl<'a> Asked<'a> {
 
 /// Words that ask without naming anything in the evidence.
 fn only_asks(word: &str) -> bool {
-    matches!(
+    words::listed(
+        "kind kinds type types sort sorts many much long often old ago remember recall tell \
+            mention mentions mentioned according name names year month date day reason thing \
+            things something say said recently likely different specific certain one some time \
+            times",
         word,
-        "kind"
-            | "kinds"
-            | "type"
-            | "types"
-            | "sort"
-            | "sorts"
-            | "many"
-            | "much"
-            | "long"
-            | "often"
-            | "old"
-            | "ago"
-            | "remember"
-            | "recall"
-            | "tell"
-            | "mention"
-            | "mentions"
-            | "mentioned"
-            | "according"
-            | "name"
-            | "names"
-            | "year"
-            | "month"
-            | "date"
-            | "day"
-            | "reason"
-            | "thing"
-            | "things"
-            | "something"
-            | "say"
-            | "said"
-            | "recently"
-            | "likely"
-            | "different"
-            | "specific"
-            | "certain"
-            | "one"
-            | "some"
-            | "time"
-            | "times"
     )
 }
 
@@ -159,10 +123,10 @@ fn verb_stem(question: &[String], speakers: &[String]) -> Option<String> {
     question[from..]
         .iter()
         .find(|w| {
-            !words::is_stop(w)
-                && !only_asks(w)
-                && !speakers.iter().any(|s| is_name_of(w, s))
-                && !(copula && !w.ends_with("ing") && !w.ends_with("ed"))
+            let skipped = words::is_stop(w) || only_asks(w) || speakers.iter().any(|s| is_name_of(w, s));
+            // After a copula only a participle is a verb ("is Nora planning").
+            let verbal = !copula || w.ends_with("ing") || w.ends_with("ed");
+            !skipped && verbal
         })
         .map(|w| words::stem(w))
 }

@@ -45,8 +45,8 @@ impl Default for ExtractiveConfig {
     fn default() -> Self {
         Self {
             weights: ScoreWeights::default(),
-            min_support: 0.3,
-            max_foreign_lead: 0.25,
+            min_support: 0.2,
+            max_foreign_lead: 0.05,
             lead_margin: 0.3,
             max_leading: 6,
             list_margin: 0.35,

@@ -83,3 +83,6 @@ pub enum AnswerError {
     #[error("answering could not embed a text")]
     Embed(#[from] fta_index::EmbedError),
 }
+
+#[cfg(test)]
+mod tests;

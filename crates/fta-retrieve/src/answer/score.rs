@@ -24,6 +24,10 @@ pub struct ScoreWeights {
     pub time: f32,
     /// Taken off when the unit no longer holds and the question is about now, or the other way round.
     pub outdated: f32,
+    /// Whether the unit's claim rests on the sentence.
+    pub quoted: f32,
+    /// Whether the sentence says something, and is no mere reply.
+    pub substance: f32,
     /// Taken off for sentences that ask.
     pub question: f32,
 }
@@ -38,6 +42,8 @@ impl Default for ScoreWeights {
             speaker: 0.3,
             time: 0.3,
             outdated: 0.3,
+            quoted: 0.2,
+            substance: 0.2,
             question: 0.5,
         }
     }
@@ -94,8 +100,9 @@ pub(super) fn score_all<'a>(
             score -= weights.question;
         }
         if candidate.quoted {
-            score += 0.05;
+            score += weights.quoted;
         }
+        score += weights.substance * substance(candidate.text, &stems[i]);
         let matched = asked.stems.iter().filter(|s| stems[i].contains(*s)).cloned().collect();
         out.push(Scored { candidate, score, topical, speaker, matched });
     }
@@ -173,6 +180,40 @@ fn outdated(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
         return f32::from(u8::from(ended || (begins_late && candidate.unit.time.event.is_some())));
     }
     f32::from(u8::from(closed != asked.past && closed)) - f32::from(u8::from(asked.past && closed))
+}
+
+/// How much a sentence says, in `[0, 1]`: its content words, without thanks, praise and greetings.
+fn substance(text: &str, stems: &BTreeSet<String>) -> f32 {
+    const REPLIES: [&str; 24] = [
+        "thanks",
+        "thank",
+        "glad",
+        "hey",
+        "hi",
+        "hello",
+        "wow",
+        "congrats",
+        "congratulations",
+        "sounds",
+        "awesome",
+        "great",
+        "cool",
+        "nice",
+        "bye",
+        "yep",
+        "yeah",
+        "sure",
+        "absolutely",
+        "definitely",
+        "good",
+        "amazing",
+        "sorry",
+        "take",
+    ];
+    let first = words::tokens(text).first().map(words::Token::norm).unwrap_or_default();
+    let reply = REPLIES.contains(&first.as_str());
+    let amount = (stems.len() as f32 / 7.0).min(1.0);
+    if reply { 0.4 * amount } else { amount }
 }
 
 /// Whether the sentence holds something of the kind that is wanted, in `[0, 1]`.

@@ -30,22 +30,7 @@ pub fn answer_type(question: &str) -> AnswerType {
 /// Index of the word that asks. A leading auxiliary asks for yes or no, unless it only wraps another question
 /// ("do you remember when ...", "can you tell me who ...").
 fn question_word(words: &[&str]) -> Option<usize> {
-    let asks = |w: &str| {
-        matches!(
-            w,
-            "when"
-                | "where"
-                | "why"
-                | "who"
-                | "whom"
-                | "whose"
-                | "who's"
-                | "how"
-                | "what"
-                | "what's"
-                | "which"
-        )
-    };
+    let asks = |w: &str| words::listed("when where why who whom whose who's how what what's which", w);
     if words.first().is_some_and(|w| words::is_auxiliary(w)) {
         let wraps = words
             .iter()
@@ -122,7 +107,7 @@ fn what(rest: &[&str]) -> AnswerType {
         return if makes { AnswerType::What } else { AnswerType::Feeling };
     }
     let be_plural = matches!(next, "are" | "were");
-    let names = head == "names" || (be_plural && rest.iter().any(|w| *w == "names"));
+    let names = head == "names" || (be_plural && rest.contains(&"names"));
     if names || be_plural || plural(head) {
         return AnswerType::List;
     }
@@ -175,26 +160,10 @@ fn plural(word: &str) -> bool {
         && !word.ends_with("ss")
         && !word.ends_with("us")
         && !word.ends_with("'s")
-        && !matches!(
+        && !words::listed(
+            "series news names does was has goes makes inspires motivates causes brings helps \
+            happens is gives keeps this",
             word,
-            "series"
-                | "news"
-                | "names"
-                | "does"
-                | "was"
-                | "has"
-                | "goes"
-                | "makes"
-                | "inspires"
-                | "motivates"
-                | "causes"
-                | "brings"
-                | "helps"
-                | "happens"
-                | "is"
-                | "gives"
-                | "keeps"
-                | "this"
         )
         || matches!(word, "children" | "people" | "kinds")
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub use answer_type::answer_type;
-pub(crate) use names::{is_name_of, quoted};
+pub(crate) use names::{entities, is_name_of, quoted};
 
 /// Rewrites questions with rules: offline, deterministic, English.
 ///
@@ -56,7 +56,7 @@ impl RuleRewriter {
 fn times_of(text: &str, question: &Question<'_>) -> Vec<EventTime> {
     // Any day serves to find the expressions; those that hang on it lose their interval below.
     let anchor = jiff::civil::date(2000, 1, 1);
-    let said_on = question.asked_at.map_or(anchor, |at| at.date());
+    let said_on = question.asked_at.map_or(anchor, jiff::civil::DateTime::date);
     let found = find_times(text, &TimeContext::on(said_on));
     if question.asked_at.is_some() {
         return found.into_iter().map(|m| m.time).collect();

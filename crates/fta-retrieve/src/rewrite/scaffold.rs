@@ -22,10 +22,7 @@ pub(crate) fn evidence_text(question: &str) -> String {
 }
 
 fn asks(word: &str) -> bool {
-    matches!(
-        word,
-        "when" | "where" | "why" | "who" | "whom" | "how" | "what" | "what's" | "who's" | "which" | "whose"
-    )
+    words::listed("when where why who whom how what what's who's which whose", word)
 }
 
 fn do_support(word: &str) -> bool {

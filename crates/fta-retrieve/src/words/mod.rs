@@ -1,13 +1,16 @@
 //! Tokens, stems, sentences and small closed word classes of English, shared by rewriting, cues and answers.
 
+mod classes;
 mod irregular;
 
-use std::{
-    ops::Range,
-    sync::{LazyLock, OnceLock},
-};
+use std::{ops::Range, sync::OnceLock};
 
 use rust_stemmers::{Algorithm, Stemmer};
+
+pub(crate) use classes::{
+    is_auxiliary, is_calendar, is_first_person, is_first_person_any, is_kin, is_month, is_negation,
+    is_number, is_stop, listed,
+};
 
 /// A word and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,24 +94,6 @@ pub(crate) fn stem(word: &str) -> String {
     STEMMER.get_or_init(|| Stemmer::create(Algorithm::English)).stem(word).into_owned()
 }
 
-/// Whether a word carries no content of its own. Takes a normalised word.
-pub(crate) fn is_stop(word: &str) -> bool {
-    static SORTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        let mut words: Vec<&str> = STOP.split_whitespace().collect();
-        words.sort_unstable();
-        words
-    });
-    SORTED.binary_search(&word).is_ok()
-}
-
-const STOP: &str = "a about am an and any are as at be been being but by can can't could couldn't did didn't do does \
-doesn't doing don't for from get gets getting got had hadn't has hasn't have haven't having he he'd he's her here hers \
-him his how i i'd i'll i'm i've if in into is isn't it it's its just let let's may me might mine must my no not of off \
-oh on or our ours out over own please really she she'd she's should shouldn't so some such than that that's the their \
-theirs them then there there's these they they'd they'll they're they've this those to too um up upon us very was \
-wasn't we we'd we'll we're we've were weren't what what's when where which who who's whom whose why will with won't \
-would wouldn't yeah yes you you'd you'll you're you've your yours";
-
 /// Stems of the content words of a text, in order, repeats kept.
 pub(crate) fn content_stems(text: &str) -> Vec<String> {
     tokens(text).iter().map(Token::norm).filter(|w| !is_stop(w)).map(|w| stem(&w)).collect()
@@ -157,240 +142,9 @@ pub(crate) fn trim_range(text: &str, range: Range<usize>) -> Range<usize> {
 fn abbreviation(before: &str) -> bool {
     let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
     let lowered = last.to_lowercase();
-    matches!(
-        lowered.as_str(),
-        "mr" | "mrs" | "ms" | "dr" | "st" | "prof" | "vs" | "e.g" | "i.e" | "jr" | "sr" | "no"
-    ) && last != "no"
+    listed("mr mrs ms dr st prof vs e.g i.e jr sr no", &lowered) && last != "no"
         || (last.chars().count() == 1 && last != "I" && last.chars().all(char::is_uppercase))
         || (last.len() >= 3 && last.contains('.') && last.chars().all(|c| c == '.' || c.is_uppercase()))
-}
-
-/// Whether a normalised word is an auxiliary or modal verb.
-pub(crate) fn is_auxiliary(word: &str) -> bool {
-    matches!(
-        word,
-        "am" | "is"
-            | "are"
-            | "was"
-            | "were"
-            | "be"
-            | "been"
-            | "do"
-            | "does"
-            | "did"
-            | "has"
-            | "have"
-            | "had"
-            | "can"
-            | "could"
-            | "will"
-            | "would"
-            | "shall"
-            | "should"
-            | "may"
-            | "might"
-            | "must"
-            | "isn't"
-            | "aren't"
-            | "wasn't"
-            | "weren't"
-            | "don't"
-            | "doesn't"
-            | "didn't"
-            | "hasn't"
-            | "haven't"
-            | "hadn't"
-            | "can't"
-            | "couldn't"
-            | "won't"
-            | "wouldn't"
-            | "shouldn't"
-    )
-}
-
-/// Whether a normalised word negates.
-pub(crate) fn is_negation(word: &str) -> bool {
-    matches!(
-        word,
-        "no" | "not" | "never" | "nobody" | "nothing" | "none" | "neither" | "nor" | "without" | "cannot"
-    ) || word.ends_with("n't")
-}
-
-/// Whether a normalised word is a form of the first person singular.
-pub(crate) fn is_first_person(word: &str) -> bool {
-    matches!(word, "i" | "me" | "my" | "mine" | "myself" | "i'm" | "i've" | "i'd" | "i'll")
-}
-
-/// Whether a normalised word is a form of the first person, plural included.
-pub(crate) fn is_first_person_any(word: &str) -> bool {
-    is_first_person(word)
-        || matches!(word, "we" | "us" | "our" | "ours" | "we're" | "we've" | "we'd" | "we'll" | "ourselves")
-}
-
-/// Whether a normalised word names a relative, partner, friend or colleague.
-pub(crate) fn is_kin(word: &str) -> bool {
-    let word = if word.len() > 4 { word.strip_suffix('s').unwrap_or(word) } else { word };
-    matches!(
-        word,
-        "mother"
-            | "father"
-            | "mom"
-            | "mum"
-            | "mama"
-            | "dad"
-            | "papa"
-            | "parent"
-            | "sister"
-            | "brother"
-            | "sibling"
-            | "son"
-            | "daughter"
-            | "kid"
-            | "child"
-            | "children"
-            | "husband"
-            | "wife"
-            | "partner"
-            | "spouse"
-            | "boyfriend"
-            | "girlfriend"
-            | "fiance"
-            | "fianc\u{e9}"
-            | "fianc\u{e9}e"
-            | "aunt"
-            | "auntie"
-            | "uncle"
-            | "cousin"
-            | "niece"
-            | "nephew"
-            | "grandma"
-            | "grandmother"
-            | "grandpa"
-            | "grandfather"
-            | "granny"
-            | "grandparent"
-            | "grandson"
-            | "granddaughter"
-            | "friend"
-            | "roommate"
-            | "flatmate"
-            | "neighbour"
-            | "neighbor"
-            | "colleague"
-            | "coworker"
-            | "co-worker"
-            | "teammate"
-            | "boss"
-            | "manager"
-            | "teacher"
-            | "coach"
-            | "mentor"
-            | "therapist"
-            | "counsellor"
-            | "counselor"
-            | "doctor"
-            | "classmate"
-            | "family"
-            | "relative"
-            | "stepmother"
-            | "stepfather"
-            | "stepmom"
-            | "stepdad"
-            | "in-law"
-            | "mother-in-law"
-            | "father-in-law"
-            | "supervisor"
-            | "landlord"
-            | "ex"
-            | "bestie"
-            | "pal"
-            | "buddy"
-            | "team"
-    )
-}
-
-/// Whether a normalised word names a weekday or month.
-pub(crate) fn is_calendar(word: &str) -> bool {
-    is_month(word)
-        || matches!(
-            word,
-            "monday"
-                | "tuesday"
-                | "wednesday"
-                | "thursday"
-                | "friday"
-                | "saturday"
-                | "sunday"
-                | "christmas"
-                | "easter"
-                | "thanksgiving"
-                | "halloween"
-        )
-}
-
-/// Whether a normalised word names a month.
-pub(crate) fn is_month(word: &str) -> bool {
-    matches!(
-        word,
-        "january"
-            | "february"
-            | "march"
-            | "april"
-            | "may"
-            | "june"
-            | "july"
-            | "august"
-            | "september"
-            | "october"
-            | "november"
-            | "december"
-            | "jan"
-            | "feb"
-            | "aug"
-            | "sept"
-            | "oct"
-            | "nov"
-            | "dec"
-    )
-}
-
-/// Whether a normalised word is a number in words or digits.
-pub(crate) fn is_number(word: &str) -> bool {
-    word.chars().next().is_some_and(|c| c.is_ascii_digit())
-        || matches!(
-            word,
-            "one"
-                | "two"
-                | "three"
-                | "four"
-                | "five"
-                | "six"
-                | "seven"
-                | "eight"
-                | "nine"
-                | "ten"
-                | "eleven"
-                | "twelve"
-                | "thirteen"
-                | "fourteen"
-                | "fifteen"
-                | "sixteen"
-                | "seventeen"
-                | "eighteen"
-                | "nineteen"
-                | "twenty"
-                | "thirty"
-                | "forty"
-                | "fifty"
-                | "sixty"
-                | "seventy"
-                | "eighty"
-                | "ninety"
-                | "hundred"
-                | "thousand"
-                | "million"
-                | "dozen"
-        )
 }
 
 #[cfg(test)]

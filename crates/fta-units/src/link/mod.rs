@@ -1,7 +1,14 @@
 //! The [`RelationClassifier`] port (Eq. 6): how does a new unit relate to its nearest older units?
 
+mod effect;
+mod rules;
+
 use async_trait::async_trait;
 
+pub use self::{
+    effect::{OlderUnitChange, effect, lifecycle},
+    rules::{LinkRules, RuleClassifier},
+};
 use crate::unit::{Relation, Unit};
 
 /// An older unit and how near it is.
@@ -27,11 +34,7 @@ pub trait RelationClassifier: Send + Sync {
     ///
     /// # Errors
     /// [`LinkError`] when the classifier cannot answer.
-    async fn classify(
-        &self,
-        unit: &Unit,
-        neighbours: &[Neighbour<'_>],
-    ) -> Result<Vec<Option<Relation>>, LinkError>;
+    async fn classify(&self, unit: &Unit, neighbours: &[Neighbour<'_>]) -> Result<Vec<Option<Relation>>, LinkError>;
 }
 
 /// A classifier that could not answer.

@@ -1,10 +1,14 @@
 //! Longitudinal memory (Eq. 7): user semantic memory `U` and support-experience memory `H`.
 
+mod rules;
+
+use async_trait::async_trait;
 use fta_segment::SessionId;
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
-use crate::unit::UnitId;
+pub use self::rules::RuleUpdater;
+use crate::unit::{Link, Unit, UnitId};
 
 /// What a profile entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -84,4 +88,52 @@ pub struct Longitudinal {
     pub profile: Vec<ProfileEntry>,
     /// `H`: support-experience memory.
     pub support: Vec<SupportEntry>,
+}
+
+/// Brings longitudinal memory up to date after a session.
+///
+/// # Contract
+/// - Every entry rests on units, which it names; nothing is added that no unit says.
+/// - A second call with the same session changes nothing.
+/// - The result depends on the input alone.
+#[async_trait]
+pub trait LongitudinalUpdater: Send + Sync {
+    /// Name and version, kept as provenance.
+    fn id(&self) -> &str;
+
+    /// `U` and `H` after `session`: `units` are the session's, by rising id, `links` those from them to older units.
+    ///
+    /// # Errors
+    /// [`LongitudinalError`] when the updater cannot answer.
+    async fn update(
+        &self,
+        current: &Longitudinal,
+        session: &SessionId,
+        units: &[Unit],
+        links: &[Link],
+    ) -> Result<Longitudinal, LongitudinalError>;
+}
+
+/// An updater that could not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LongitudinalError {
+    /// The updater gave up.
+    #[error("longitudinal memory `{updater}` failed: {message}")]
+    Failed {
+        /// Its id.
+        updater: String,
+        /// Why.
+        message: String,
+    },
+}
+
+/// `current` without every entry that rests on one of the deleted units, even if it rests on others too: its text may
+/// hold words of a deleted one. [`RuleUpdater::rederive`] makes such entries again from the units that remain.
+pub fn remove_units(current: &Longitudinal, deleted: &[UnitId]) -> Longitudinal {
+    let lasts = |units: &[UnitId]| !units.iter().any(|u| deleted.contains(u));
+    Longitudinal {
+        profile: current.profile.iter().filter(|e| lasts(&e.units)).cloned().collect(),
+        support: current.support.iter().filter(|e| lasts(&e.units)).cloned().collect(),
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn ranked<'a>(sentences: impl Iterator<Item = (&'a str, &'a [Token])>
     let mut scores: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
     let mut order = 0;
     for (text, words) in sentences {
-        for hit in EMOTIONS.find(words) {
+        for hit in EMOTIONS.find(words).into_iter().filter(|hit| hit.label != "-") {
             let Some(weight) = weight(text, words, hit.start) else { continue };
             let entry = scores.entry(hit.label).or_insert((0, order));
             entry.0 += weight;
@@ -169,7 +169,9 @@ fn phrase(plan: &str, rest: &str) -> Option<String> {
             | "remember"
             | "let"
     );
-    if talk && words.len() < 4 || matches!(first.as_str(), "say" | "tell" | "admit" | "thank" | "apologize") {
+    if talk && words.len() < 4
+        || matches!(first.as_str(), "say" | "tell" | "admit" | "thank" | "apologize" | "never" | "always")
+    {
         return None;
     }
     Some(format!("{} {}", plan.trim().to_lowercase(), words.join(" ")))

@@ -10,7 +10,7 @@ use super::{
     draft::{Draft, Place},
     lexicon::Token,
     people::mentioned,
-    person::{Voices, capitalised, display_name, resolve, without_interjections},
+    person::{Voices, capitalised, display_name, resolve, without_lead_in},
     situation::{Judged, Tense},
     turns::{ReadTurn, Sentence},
 };
@@ -118,8 +118,7 @@ impl<'a> Scene<'a> {
     fn claim(&self, draft: &Draft, voices: &Voices) -> String {
         let speaker = capitalised(&voices.speaker);
         let asked = self.joined(&draft.asked, self.config.question_chars);
-        let verbatim: Vec<&str> =
-            draft.body.iter().map(|&p| without_interjections(self.text(p), voices)).collect();
+        let verbatim: Vec<&str> = draft.body.iter().map(|&p| without_lead_in(self.text(p), voices)).collect();
         let is_short = verbatim.iter().map(|t| t.len()).sum::<usize>() <= self.config.quoted_answer_bytes;
         let leans = self.leans_on_question(draft);
         let mut claim = if leans && !asked.is_empty() && is_short {
@@ -145,7 +144,9 @@ impl<'a> Scene<'a> {
             }
         };
         for caption in draft.pictures.iter().filter_map(|&t| self.turns[t].turn.caption.as_deref()) {
-            claim.push_str(&format!(" [shares a picture: {}]", caption.trim()));
+            claim.push_str(" [shares a picture: ");
+            claim.push_str(caption.trim());
+            claim.push(']');
         }
         claim
     }
@@ -209,7 +210,7 @@ impl<'a> Scene<'a> {
     /// Sentences in one line of at most `limit` characters.
     fn joined(&self, places: &[Place], limit: usize) -> String {
         let texts: Vec<&str> =
-            places.iter().map(|&p| without_interjections(self.text(p), &self.voices(p.0))).collect();
+            places.iter().map(|&p| without_lead_in(self.text(p), &self.voices(p.0))).collect();
         shortened(&texts.join(" ").replace('"', "'"), limit)
     }
 
@@ -253,12 +254,14 @@ impl<'a> Scene<'a> {
             let words = &self.sentence(place).tokens;
             let mut tense = Tense::default();
             tense.add(words);
-            let acts = tense.past > 0 || tense.future > 0;
+            let verbs_act = tense.past > 0 || tense.future > 0;
             for mention in find_times(self.text(place), &TimeContext::on(said_at.date())) {
                 if mention.time.interval.is_none() {
                     continue;
                 }
-                let rank = if is_question { 2 } else { u8::from(!acts) };
+                let points_away =
+                    matches!(mention.time.orientation, TimeOrientation::Past | TimeOrientation::Future);
+                let rank = if is_question { 2 } else { u8::from(!verbs_act && !points_away) };
                 let key = (rank, mention.time.granularity);
                 if best.as_ref().is_none_or(|(other, _)| key < *other) {
                     best = Some((key, mention.time.clone()));

@@ -43,8 +43,8 @@ impl Draft {
 pub(crate) struct OpenQuestion {
     /// Who asked.
     pub(crate) asker: String,
-    /// Position of its last turn among the read turns; negative for a carried question.
-    pub(crate) position: i64,
+    /// Index of its last turn in the session.
+    pub(crate) turn: u32,
     /// Where it stands; empty for a carried one.
     pub(crate) places: Vec<Place>,
     /// Index of the carried unit.
@@ -54,25 +54,18 @@ pub(crate) struct OpenQuestion {
 }
 
 impl OpenQuestion {
-    /// A question of an earlier fragment, `distance` turns before this one's first turn (1 is the turn before).
-    pub(crate) fn carried(index: usize, asker: &str, distance: u32) -> Self {
-        let position = -i64::from(distance);
-        Self {
-            asker: asker.to_owned(),
-            position,
-            places: Vec::new(),
-            carried: Some(index),
-            is_whole_turn: false,
-        }
+    /// A question of an earlier fragment whose last turn is `turn`.
+    pub(crate) fn carried(index: usize, asker: &str, turn: u32) -> Self {
+        Self { asker: asker.to_owned(), turn, places: Vec::new(), carried: Some(index), is_whole_turn: false }
     }
 }
 
 /// Groups the sentences of a fragment into drafts, in text order.
 pub(crate) fn drafts(turns: &[ReadTurn<'_>], carried: Vec<OpenQuestion>, config: &RuleConfig) -> Vec<Draft> {
     let mut drafter = Drafter { turns, config, open: carried, drafts: Vec::new() };
-    for at in 0..turns.len() {
-        drafter.expire(at as i64);
-        match turns[at].kind() {
+    for (at, turn) in turns.iter().enumerate() {
+        drafter.expire(turn.turn.index);
+        match turn.kind() {
             TurnKind::Filler => drafter.short_answer(at),
             TurnKind::Question => drafter.questions(at),
             TurnKind::Statement | TurnKind::Mixed => drafter.statements(at),
@@ -98,9 +91,10 @@ impl Drafter<'_, '_> {
     }
 
     /// Questions that nobody answered for too long are given up.
-    fn expire(&mut self, at: i64) {
-        let reach = i64::from(self.config.question_reach);
-        let (old, open) = std::mem::take(&mut self.open).into_iter().partition(|q| at - q.position > reach);
+    fn expire(&mut self, now: u32) {
+        let reach = self.config.question_reach;
+        let (old, open) =
+            std::mem::take(&mut self.open).into_iter().partition(|q| now.saturating_sub(q.turn) > reach);
         self.open = open;
         self.give_up(old);
     }
@@ -168,23 +162,18 @@ impl Drafter<'_, '_> {
             return;
         }
         let speaker = self.speaker(at).to_owned();
+        let turn = self.turns[at].turn.index;
         if let Some(last) = self.open.last_mut()
             && last.asker == speaker
-            && last.position + 1 == at as i64
+            && last.turn + 1 == turn
             && last.carried.is_none()
         {
             last.places.extend(places);
-            last.position = at as i64;
+            last.turn = turn;
             last.is_whole_turn |= is_whole_turn;
             return;
         }
-        self.open.push(OpenQuestion {
-            asker: speaker,
-            position: at as i64,
-            places,
-            carried: None,
-            is_whole_turn,
-        });
+        self.open.push(OpenQuestion { asker: speaker, turn, places, carried: None, is_whole_turn });
     }
 
     fn statements(&mut self, at: usize) {
@@ -290,11 +279,13 @@ impl Drafter<'_, '_> {
     fn finish(mut self) -> Vec<Draft> {
         let last_said = (0..self.turns.len()).rfind(|&at| self.turns[at].kind() != TurnKind::Filler);
         for question in std::mem::take(&mut self.open) {
-            let at_end = last_said.is_some_and(|last| question.position == last as i64);
-            // A question that tells something is in a unit already.
+            let at_end = last_said.is_some_and(|last| question.turn == self.turns[last].turn.index);
+            // A question that tells something is in a unit already; "Any suggestions?" beside a statement adds nothing.
             let is_stated =
                 question.places.iter().all(|&p| self.at(p).is_informative || self.at(p).n_content == 0);
             let system = question.places.first().is_some_and(|p| self.turns[p.0].turn.role == Role::System);
+            let n_content: usize = question.places.iter().map(|&p| self.at(p).n_content).sum();
+            let is_stated = is_stated || n_content < 2;
             let is_open = question.is_whole_turn || at_end && !is_stated && !system;
             if question.carried.is_none() && is_open {
                 self.push_open_question(question);

@@ -122,21 +122,8 @@ impl RuleExtractor {
             names: &names,
             config: &self.config,
         };
-        let drafts = draft::drafts(&turns, self.open_questions(&input, span), &self.config);
+        let drafts = draft::drafts(&turns, open_questions(&input, span), &self.config);
         self.assemble(&input, &scene, &drafts)
-    }
-
-    /// Carried questions that are near enough to be answered.
-    fn open_questions(&self, input: &ExtractionInput<'_>, span: TurnSpan) -> Vec<OpenQuestion> {
-        let carried =
-            input.carried.iter().enumerate().filter(|(_, c)| c.evidence.session == input.session.id);
-        carried
-            .filter_map(|(index, unit)| {
-                let asker = fuse::asker(unit, input.session)?;
-                let distance = span.start.checked_sub(unit.evidence.turns.end)? + 1;
-                Some(OpenQuestion::carried(index, asker, distance))
-            })
-            .collect()
     }
 
     /// Builds the units and fuses them with what they complete, carried or of this fragment.
@@ -177,6 +164,18 @@ impl RuleExtractor {
         fused.sort_unstable();
         Extraction { units: units.into_iter().map(|(unit, _)| unit).collect(), fused }
     }
+}
+
+/// Carried questions of the session, which the fragment may answer.
+fn open_questions(input: &ExtractionInput<'_>, span: TurnSpan) -> Vec<OpenQuestion> {
+    let carried = input.carried.iter().enumerate().filter(|(_, c)| c.evidence.session == input.session.id);
+    carried
+        .filter(|(_, unit)| unit.evidence.turns.end <= span.start)
+        .filter_map(|(index, unit)| {
+            let asker = fuse::asker(unit, input.session)?;
+            Some(OpenQuestion::carried(index, asker, unit.evidence.turns.end.saturating_sub(1)))
+        })
+        .collect()
 }
 
 /// The speakers of the turns before `end`, in order of their first turn; what comes later may not have been said yet.

@@ -47,13 +47,19 @@ pub(crate) fn mentioned(
             // "Aunt Mara Lind" is one name.
             let mut last = at;
             while let Some(next) = words.get(last + 1) {
-                if &text[words[last].end..next.start] != " " || !is_name(text, next, &speakers) {
+                if !joins(text, words, last) || !is_name(text, next, &speakers) {
                     break;
                 }
                 last += 1;
             }
-            let name = &text[token.start..words[last].end];
-            found.push(base(name).to_owned());
+            // "New York" and titles of many words are no people.
+            let is_part = at > 0
+                && joins(text, words, at - 1)
+                && starts_upper(text, &words[at - 1])
+                && !is_title(&words[at - 1].lower);
+            if !is_part && last - at < 3 {
+                found.push(base(&text[token.start..words[last].end]).to_owned());
+            }
             at = last + 1;
             continue;
         }
@@ -100,6 +106,35 @@ fn base(name: &str) -> &str {
     name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name)
 }
 
+/// Whether only a blank stands between the word at `at` and the next one.
+fn joins(text: &str, words: &[Token], at: usize) -> bool {
+    words.get(at + 1).is_some_and(|next| &text[words[at].end..next.start] == " ")
+}
+
+fn starts_upper(text: &str, token: &Token) -> bool {
+    text[token.start..].starts_with(char::is_uppercase)
+        && token.lower != "i"
+        && !token.lower.starts_with("i'")
+        && token.start > 0
+}
+
+fn is_title(lower: &str) -> bool {
+    matches!(
+        lower,
+        "dr" | "mr"
+            | "mrs"
+            | "ms"
+            | "prof"
+            | "professor"
+            | "doctor"
+            | "miss"
+            | "mom"
+            | "dad"
+            | "grandma"
+            | "grandpa"
+    )
+}
+
 fn is_name(text: &str, token: &Token, speakers: &[&str]) -> bool {
     let word = base(&text[token.start..token.end]);
     let lower = token.lower.strip_suffix("'s").unwrap_or(&token.lower);
@@ -110,11 +145,14 @@ fn is_name(text: &str, token: &Token, speakers: &[&str]) -> bool {
         && !STOPWORDS.contains(lower)
         && !FILLER_WORDS.contains(lower)
         && !CAPITALISED.contains(lower)
-        && !is_speaker_name(lower, speakers)
+        && !is_speaker_name(word, speakers)
 }
 
 /// The word opens a sentence, a quotation or a line: its capital says nothing.
 fn opens_clause(text: &str, words: &[Token], at: usize) -> bool {
+    if is_title(&words[at - 1].lower) {
+        return false;
+    }
     text[words[at - 1].end..words[at].start]
         .contains(['.', '!', '?', ':', '"', '“', '\n', '*', '(', '…', '-', '–'])
 }
@@ -166,7 +204,7 @@ mod tests {
 
     #[test]
     fn names_and_roles_are_found_and_places_are_not() {
-        let text = "Mara called. I met Mara Lind with my older sister in Rome on Monday. Then my boss's wife saw Tom";
+        let text = "Mara called. I met Mara Lind with my older sister in Rome on Monday. Then my boss's wife saw Tom. I fear Dr. Hale of New York";
         let turn = Turn {
             index: 0,
             source_id: String::new(),
@@ -185,6 +223,6 @@ mod tests {
             .iter()
             .flat_map(|s| mentioned(&text[s.range.clone()], &s.tokens, &voices, &names))
             .collect();
-        assert_eq!(all, ["Mara", "Mara Lind", "Lena's older sister", "Lena's boss"]);
+        assert_eq!(all, ["Mara", "Mara Lind", "Lena's older sister", "Lena's boss", "Hale"]);
     }
 }

@@ -1,8 +1,9 @@
 //! From first and second person to names: "I lost my job" said by Lena becomes "Lena lost Lena's job".
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
 use fta_segment::Turn;
+use regex::Regex;
 
 use super::{
     lexicon::{IRREGULAR_PAST, STOPWORDS, Token, tokens},
@@ -42,8 +43,13 @@ pub(crate) fn display_name(speaker: &str) -> String {
     if trimmed.is_empty() {
         return "someone".to_owned();
     }
-    let role = matches!(
-        trimmed.to_lowercase().as_str(),
+    if is_role_word(trimmed) { format!("the {}", trimmed.to_lowercase()) } else { trimmed.to_owned() }
+}
+
+/// Whether a speaker is called by a role and not by a name.
+pub(crate) fn is_role_word(speaker: &str) -> bool {
+    matches!(
+        speaker.to_lowercase().as_str(),
         "user"
             | "assistant"
             | "seeker"
@@ -57,8 +63,7 @@ pub(crate) fn display_name(speaker: &str) -> String {
             | "helper"
             | "agent"
             | "customer"
-    );
-    if role { format!("the {}", trimmed.to_lowercase()) } else { trimmed.to_owned() }
+    )
 }
 
 /// The text with its first letter in upper case.
@@ -100,7 +105,15 @@ pub(crate) fn resolve(text: &str, voices: &Voices) -> String {
 fn subject_reach(text: &str, words: &[Token], at: usize, voices: &Voices) -> Option<usize> {
     let lower = words[at].lower.as_str();
     let first = lower == "i";
-    let second = lower == "you" && voices.addressee.is_some() && is_subject_you(text, words, at);
+    let to_be_or_have = words.get(at + 1).is_some_and(|t| {
+        matches!(
+            t.lower.as_str(),
+            "are" | "were" | "have" | "do" | "aren't" | "weren't" | "haven't" | "don't"
+        )
+    });
+    let second = lower == "you"
+        && pronoun(text, words, at, voices).is_some()
+        && (to_be_or_have || is_subject_you(text, words, at));
     if !(first || second) || (at > 0 && is_auxiliary(&words[at - 1].lower)) {
         return None;
     }
@@ -365,8 +378,36 @@ fn quoted_ranges(text: &str) -> Vec<Range<usize>> {
     marks.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
+static LEAD_IN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix) ^ (?:
+            (?:(?:and|but|so|anyway|i)[,]?\ )? (?:also\ |just\ )* want(?:ed)?\ to\ (?:let\ you\ know|tell\ you|share\ with\ you) (?:\ that)? [,:]? \s
+            | (?:oh,?\ )? (?:by\ the\ way|btw) [,:]? \s
+            | on\ (?:a|another) (?:\ different)? \ note [,:]? \s
+            | (?:and\ )? as\ for\ me [,:]? \s
+            | (?:i\ know|i\ understand|i\ see|i\ mean|you\ know|guess\ what|to\ be\ honest|tbh) , \s
+        )",
+    )
+    .expect("the pattern is well formed")
+});
+
+/// The sentence without what leads up to its matter: interjections, vocatives, "just wanted to let you know that".
+pub(crate) fn without_lead_in<'t>(text: &'t str, voices: &Voices) -> &'t str {
+    let mut rest = without_interjections(text, voices);
+    while let Some(found) = LEAD_IN.find(rest) {
+        let after = &rest[found.end()..];
+        // "I wanted to tell you about the flat" needs its verb.
+        let first = after.split_whitespace().next().unwrap_or("").to_lowercase();
+        if after.len() < 4 || matches!(first.as_str(), "about" | "how" | "something" | "this" | "of") {
+            break;
+        }
+        rest = without_interjections(after, voices);
+    }
+    rest
+}
+
 /// The sentence without leading interjections and vocatives, and without a vocative at its end.
-pub(crate) fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t str {
+fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t str {
     let names: Vec<&str> = voices.names.iter().map(String::as_str).collect();
     let words = tokens(text);
     let mut begin = 0;
@@ -376,11 +417,11 @@ pub(crate) fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t s
         let pause = gap.contains([',', '!', '-', '–', '—', '.', '…', ':']);
         let interjection = is_interjection(&token.lower)
             || (pause && matches!(token.lower.as_str(), "so" | "well" | "anyway" | "honestly"));
-        let vocative = is_speaker_name(&token.lower, &names);
+        let vocative = is_speaker_name(&text[token.start..token.end], &names);
         let thanks = matches!(token.lower.as_str(), "thanks" | "thank")
             && pause
             && !matches!(next.lower.as_str(), "for" | "to" | "you");
-        if !(interjection || thanks || (vocative && (pause || at > 0))) || (vocative && !pause) {
+        if !(interjection && !vocative || thanks || vocative && pause) {
             break;
         }
         begin = next.start;
@@ -390,7 +431,7 @@ pub(crate) fn without_interjections<'t>(text: &'t str, voices: &Voices) -> &'t s
     let mut end = text.len();
     if let [.., before, last] = words.as_slice()
         && before.start >= begin
-        && is_speaker_name(&last.lower, &names)
+        && is_speaker_name(&text[last.start..last.end], &names)
         && text[before.end..last.start].trim() == ","
         && !last.lower.ends_with("'s")
     {
@@ -447,7 +488,7 @@ mod tests {
     }
 
     fn check(text: &str, expect: &str) {
-        assert_eq!(resolve(without_interjections(text, &voices()), &voices()), expect);
+        assert_eq!(resolve(without_lead_in(text, &voices()), &voices()), expect);
     }
 
     #[test]
@@ -465,6 +506,8 @@ mod tests {
     fn second_person_becomes_the_only_listener() {
         check("You should call your sister", "Tom should call Tom's sister");
         check("I think you are brave", "Lena thinks Tom is brave");
+        check("It is a lot considering you are ill", "It is a lot considering Tom is ill");
+        check("Thanks, you have helped", "Thanks, you have helped");
         check("Thank you for that, I told you guys", "Thank you for that, Lena told you guys");
         let alone = Voices { addressee: None, ..voices() };
         assert_eq!(resolve("You are brave", &alone), "You are brave");
@@ -475,6 +518,10 @@ mod tests {
         check("Hey Tom! Wow, I moved out.", "Lena moved out.");
         check("Thanks, Tom! The walk helped, Tom!", "The walk helped");
         check("Thanks for the soup, it helped.", "Thanks for the soup, it helped.");
+        check("Oh, by the way, just wanted to let you know that I quit.", "Lena quit.");
+        check("I wanted to tell you about my flat.", "Lena wanted to tell Tom about Lena's flat.");
+        check("On a different note, I found work.", "Lena found work.");
+        check("I know, my rent is due", "Lena's rent is due");
         check("No, I did not.", "No, Lena did not.");
     }
 

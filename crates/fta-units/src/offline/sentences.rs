@@ -146,7 +146,7 @@ fn run_len(text: &str, fits: impl Fn(char) -> bool) -> usize {
     text.char_indices().find(|(_, c)| !fits(*c)).map_or(text.len(), |(at, _)| at)
 }
 
-/// Trims a piece and adds it; a piece without letters or digits joins the sentence before it.
+/// Trims a piece and adds it; a piece without words joins the sentence before it.
 fn push_trimmed(text: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>) {
     let piece = &text[range.clone()];
     let start = range.start + (piece.len() - piece.trim_start().len());
@@ -154,7 +154,10 @@ fn push_trimmed(text: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>)
     if start >= end {
         return;
     }
-    let wordless = !text[start..end].chars().any(char::is_alphanumeric);
+    // "(2)" is as little a sentence as "!!!".
+    let content = &text[start..end];
+    let wordless = !content.chars().any(char::is_alphanumeric)
+        || (content.starts_with(['(', '[']) && !content.chars().any(char::is_alphabetic));
     if wordless
         && let Some(last) = ranges.last_mut()
         && end - last.start <= MAX_SENTENCE_CHARS
@@ -213,6 +216,7 @@ mod tests {
         check("She said \"Go!\" Then I left.", &["She said \"Go!\"", "Then I left."]);
         check("我很难过。我丢了工作！", &["我很难过。", "我丢了工作！"]);
         check("really?!yes. !!!", &["really?!yes. !!!"]);
+        check("Was it? (2)", &["Was it? (2)"]);
         check("great!We did", &["great!", "We did"]);
         check("  \n ", &[]);
     }

@@ -20,27 +20,37 @@ pub(crate) struct Tense {
     pub(crate) present: u32,
     /// Future.
     pub(crate) future: u32,
+    /// Future verbs whose subject is the speaker.
+    pub(crate) own_future: u32,
 }
 
 impl Tense {
     /// Adds up the verbs of a sentence.
     pub(crate) fn add(&mut self, words: &[Token]) {
+        let present_before = self.present;
         for at in 0..words.len() {
             let lower = words[at].lower.as_str();
             let before = |back: usize| at.checked_sub(back).map_or("", |b| words[b].lower.as_str());
             let next = words.get(at + 1).map_or("", |t| t.lower.as_str());
-            if matches!(lower, "will" | "won't" | "gonna" | "tomorrow" | "shall") || lower.ends_with("'ll") {
+            let will =
+                matches!(lower, "will" | "won't" | "gonna" | "tomorrow" | "shall") || lower.ends_with("'ll");
+            let going_to = lower == "going" && next == "to" && is_present_be(before(1));
+            if will || going_to || (lower.starts_with("plan") && next == "to") {
                 self.future += 1;
-            } else if lower == "going" && next == "to" && is_present_be(before(1)) {
-                self.future += 1;
-            } else if lower.starts_with("plan") && next == "to" {
-                self.future += 1;
+                self.own_future += u32::from(is_own(lower) || is_own(before(1)) || is_own(before(2)));
             } else if is_present_be(lower)
                 || matches!(lower, "do" | "does" | "don't" | "doesn't" | "can" | "can't" | "has" | "have")
+                || (lower == "got" && has_got(before(1)))
+                || (lower == "been" && !matches!(before(1), "had" | "hadn't"))
             {
+                // "has been volunteering", "it's been wild", "we've got a cat": it goes on.
                 self.present += 1;
-            } else if is_past(lower, before(1), before(2)) {
-                self.past += 1;
+            } else if is_past(lower, before(1), before(2)) && !is_lead_in(words, at) {
+                // "There is a group called" and "tired and centered" describe the present.
+                let describes = self.present > present_before
+                    && lower.ends_with("ed")
+                    && !takes_past(before(1), before(2));
+                self.past += u32::from(!describes);
             } else if matches!(before(1), "i" | "we" | "they")
                 && !lower.ends_with("ly")
                 && lower.len() > 2
@@ -53,7 +63,7 @@ impl Tense {
 
     /// Direction by the verbs alone.
     pub(crate) fn orientation(self) -> TimeOrientation {
-        let Self { past, present, future } = self;
+        let Self { past, present, future, .. } = self;
         match (past > 0, future > 0) {
             (true, true) => TimeOrientation::Mixed,
             (false, true) => TimeOrientation::Future,
@@ -70,6 +80,85 @@ fn is_present_be(lower: &str) -> bool {
         || lower.ends_with("'m")
         || lower.ends_with("'re")
         || matches!(lower, "it's" | "he's" | "she's" | "that's" | "there's")
+}
+
+fn has_got(before: &str) -> bool {
+    before.ends_with("'ve") || matches!(before, "have" | "has" | "haven't" | "hasn't")
+}
+
+/// Whether the word is the speaker as a subject: "I", "we'll".
+fn is_own(lower: &str) -> bool {
+    matches!(lower, "i" | "we" | "i'm" | "we're" | "im" | "i'll" | "we'll")
+}
+
+/// Whether an "-ed" form after these words is the verb of a clause.
+fn takes_past(before: &str, before_that: &str) -> bool {
+    let subject = |w: &str| {
+        matches!(
+            w,
+            "i" | "he"
+                | "she"
+                | "it"
+                | "we"
+                | "they"
+                | "you"
+                | "who"
+                | "had"
+                | "have"
+                | "has"
+                | "was"
+                | "were"
+                | "got"
+                | "which"
+        ) || w.ends_with("'ve")
+    };
+    subject(before)
+        || (before.ends_with("ly") || matches!(before, "just" | "also" | "never" | "always" | "not"))
+            && subject(before_that)
+}
+
+/// "wanted to let you know": the verb says nothing of when it happened.
+fn is_lead_in(words: &[Token], at: usize) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |t| t.lower.as_str());
+    word(at) == "wanted"
+        && word(at + 1) == "to"
+        && matches!(word(at + 2), "let" | "tell" | "share" | "say" | "give" | "ask")
+}
+
+/// Forms that are past only after "have", "had" or "was".
+fn is_participle(lower: &str) -> bool {
+    matches!(
+        lower,
+        "gone"
+            | "seen"
+            | "done"
+            | "taken"
+            | "given"
+            | "eaten"
+            | "written"
+            | "spoken"
+            | "broken"
+            | "chosen"
+            | "driven"
+            | "forgotten"
+            | "known"
+            | "grown"
+            | "shown"
+            | "stolen"
+            | "worn"
+            | "thrown"
+            | "drawn"
+            | "fallen"
+            | "beaten"
+            | "bitten"
+            | "begun"
+            | "stuck"
+            | "become"
+            | "spread"
+            | "bet"
+            | "shut"
+            | "cast"
+    )
 }
 
 fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
@@ -93,6 +182,13 @@ fn is_past(lower: &str, before: &str, before_that: &str) -> bool {
     }
     if matches!(before, "to" | "can" | "will" | "should" | "could" | "would") {
         return false;
+    }
+    if is_participle(lower) {
+        let helps = |w: &str| {
+            w.ends_with("'ve")
+                || matches!(w, "have" | "has" | "had" | "haven't" | "hasn't" | "was" | "were" | "got")
+        };
+        return helps(before) || helps(before_that);
     }
     if IRREGULAR_PAST.contains(lower) || matches!(lower, "didn't" | "wasn't" | "weren't" | "hadn't" | "used")
     {
@@ -260,5 +356,30 @@ impl Judged<'_> {
                 })
             });
         announces || (pronoun_only && !self.sentences.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::lexicon::tokens;
+
+    fn check(text: &str, expect: TimeOrientation) {
+        let mut tense = Tense::default();
+        tense.add(&tokens(text));
+        assert_eq!(tense.orientation(), expect, "{text}: {tense:?}");
+    }
+
+    #[test]
+    fn verbs_tell_the_direction() {
+        check("I moved to Bern and found a flat", TimeOrientation::Past);
+        check("I'm tired and worried", TimeOrientation::Present);
+        check("I've been painting a lot", TimeOrientation::Present);
+        check("We've got a cat", TimeOrientation::Present);
+        check("There is a group called Harbour", TimeOrientation::Present);
+        check("Just wanted to let you know that I am fine", TimeOrientation::Present);
+        check("I'll call her and she won't like it", TimeOrientation::Future);
+        check("I lost my keys, so I will change the lock", TimeOrientation::Mixed);
+        check("A red door", TimeOrientation::Unknown);
     }
 }

@@ -6,6 +6,7 @@ use fta_segment::Turn;
 
 use super::{
     lexicon::{FILLER_PHRASES, FILLER_WORDS, STOPWORDS, Token, is_negation, tokens},
+    person::is_role_word,
     sentences::sentences,
 };
 
@@ -152,11 +153,20 @@ pub fn turn_kind(turn: &Turn, names: &[&str]) -> TurnKind {
     ReadTurn::new(turn, names).kind()
 }
 
-/// Whether a token calls a speaker: the name, a part of it, or its first letters ("Mel" for "Melanie").
-pub(crate) fn is_speaker_name(lower: &str, names: &[&str]) -> bool {
-    let lower = lower.strip_suffix("'s").unwrap_or(lower);
-    lower.chars().count() >= 3
-        && names.iter().any(|name| name.split_whitespace().any(|part| part.to_lowercase().starts_with(lower)))
+/// Whether a word calls a speaker: the name, a part of it, or its first letters with a capital ("Mel" for "Melanie").
+pub(crate) fn is_speaker_name(word: &str, names: &[&str]) -> bool {
+    let is_capital = word.starts_with(char::is_uppercase);
+    let lower = word.to_lowercase();
+    let lower = lower.strip_suffix("'s").or_else(|| lower.strip_suffix("’s")).unwrap_or(&lower);
+    if lower.chars().count() < 3 {
+        return false;
+    }
+    names.iter().filter(|name| !is_role_word(name.trim())).flat_map(|name| name.split_whitespace()).any(
+        |part| {
+            let part = part.to_lowercase();
+            part == lower || is_capital && part.starts_with(lower)
+        },
+    )
 }
 
 fn classify(text: &str, tokens: &[Token], names: &[&str]) -> (SentenceKind, usize) {
@@ -171,7 +181,7 @@ fn classify(text: &str, tokens: &[Token], names: &[&str]) -> (SentenceKind, usiz
         is_word(t)
             && !STOPWORDS.contains(t.lower.as_str())
             && !FILLER_WORDS.contains(t.lower.as_str())
-            && !is_speaker_name(&t.lower, names)
+            && !is_speaker_name(&text[t.start..t.end], names)
     };
     // Content words of a filler phrase count for nothing when nothing else is said, and the phrase itself is kept otherwise.
     let n_content = left.iter().filter(|t| is_content(t)).count();

@@ -121,7 +121,7 @@ impl UnitStore for MemoryStore {
     }
 }
 
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The [`UnitStore`] port: the durable truth. Everything else (vectors' index, lexical index) is rebuilt from it.
 
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 mod memory;
 #[cfg(feature = "redb")]
@@ -135,6 +135,7 @@ pub struct MemorySnapshot {
 
 /// One change. Deleting what is not there is no error.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "most changes are units, and none lives long")]
 pub enum StoreOp {
     /// Sets the constants.
     PutMeta(MemoryMeta),
@@ -236,9 +237,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The file was written by a version that this one cannot read.
-    #[error(
-        "memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export"
-    )]
+    #[error("memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export")]
     Version {
         /// The file.
         path: std::path::PathBuf,

@@ -145,6 +145,7 @@ pub(super) fn weekday_in_week(day: Date, weekday: Weekday) -> Option<Date> {
 }
 
 /// Easter Sunday, Gregorian (the "anonymous" algorithm).
+#[expect(clippy::many_single_char_names, reason = "the names of the published algorithm")]
 fn easter(year: i16) -> Option<Date> {
     let y = i32::from(year);
     let (a, b, c) = (y.rem_euclid(19), y.div_euclid(100), y.rem_euclid(100));
@@ -287,4 +288,20 @@ pub(super) fn exactly(day: Date, unit: Unit, n: i64) -> Option<Date> {
 /// From the first day of the earlier to the last day of the later.
 pub(super) fn hull(a: DateInterval, b: DateInterval) -> DateInterval {
     DateInterval { first: a.first.min(b.first), last: a.last.max(b.last) }
+}
+
+/// From the start of `a` to the end of `b`, if in order.
+pub(super) fn ordered_hull(a: DateInterval, b: DateInterval) -> Option<DateInterval> {
+    (a.first <= b.last).then(|| hull(a, b))
+}
+
+/// The first or last `n_days` of `interval`.
+pub(super) fn edge(interval: DateInterval, n_days: i64, is_last: bool) -> Option<DateInterval> {
+    if is_last {
+        let first = plus_days(interval.last, 1 - n_days)?;
+        Some(DateInterval { first: first.max(interval.first), last: interval.last })
+    } else {
+        let last = plus_days(interval.first, n_days - 1)?;
+        Some(DateInterval { first: interval.first, last: last.min(interval.last) })
+    }
 }

@@ -206,7 +206,7 @@ pub(super) fn holiday(words: [&str; 3]) -> Option<(Holiday, usize)> {
         ("christmas" | "xmas", "eve", _) => (Holiday::Fixed(12, 24), 2),
         ("christmas" | "xmas", "day", _) => (Holiday::Fixed(12, 25), 2),
         ("christmas" | "xmas" | "christmastime", ..) => (Holiday::Fixed(12, 25), 1),
-        ("new", "year's" | "years", "eve") | ("new", "year", "eve") => (Holiday::Fixed(12, 31), 3),
+        ("new", "year's" | "years" | "year", "eve") => (Holiday::Fixed(12, 31), 3),
         ("new", "year's" | "years", "day") => (Holiday::Fixed(1, 1), 3),
         ("new", "year's", _) => (Holiday::Fixed(1, 1), 2),
         ("halloween", ..) => (Holiday::Fixed(10, 31), 1),
@@ -280,6 +280,10 @@ pub(super) fn is_thing_of_season(word: &str) -> bool {
             | "cleaning"
             | "roll"
             | "water"
+            | "solstice"
+            | "vibe"
+            | "fling"
+            | "fair"
             | "onion"
     )
 }

@@ -19,7 +19,7 @@ static FREQUENCY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static MONEY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)[$€£]\s?\d[\d,.]*\d?(?:\s?(?:k|thousand|million))?|\d[\d,.]*\s?(?:dollars|euros|pounds)")
+    Regex::new(r"(?i)[$€£]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|thousand|million))?|\d+(?:[.,]\d+)*\s?(?:dollars|euros|pounds)")
         .expect("the pattern is valid")
 });
 

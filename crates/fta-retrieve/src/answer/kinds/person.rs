@@ -99,36 +99,10 @@ fn named_elsewhere(candidate: &Candidate<'_>, word: &str) -> bool {
 }
 
 fn opener(word: &str) -> bool {
-    matches!(
+    words::listed(
+        "yeah yes no wow thanks thank hey hi hello sure great definitely absolutely sounds \
+            glad congrats awesome cool nice good last next yesterday today tomorrow god ok okay",
         word,
-        "yeah"
-            | "yes"
-            | "no"
-            | "wow"
-            | "thanks"
-            | "thank"
-            | "hey"
-            | "hi"
-            | "hello"
-            | "sure"
-            | "great"
-            | "definitely"
-            | "absolutely"
-            | "sounds"
-            | "glad"
-            | "congrats"
-            | "awesome"
-            | "cool"
-            | "nice"
-            | "good"
-            | "last"
-            | "next"
-            | "yesterday"
-            | "today"
-            | "tomorrow"
-            | "god"
-            | "ok"
-            | "okay"
     )
 }
 

@@ -44,23 +44,10 @@ fn is_place_preposition(word: &str) -> bool {
 }
 
 fn preposition_fits(word: &str) -> bool {
-    matches!(
+    words::listed(
+        "in at to from near by around through into outside inside under behind beside on \
+            across",
         word,
-        "in" | "at"
-            | "to"
-            | "from"
-            | "near"
-            | "by"
-            | "around"
-            | "through"
-            | "into"
-            | "outside"
-            | "inside"
-            | "under"
-            | "behind"
-            | "beside"
-            | "on"
-            | "across"
     )
 }
 
@@ -107,19 +94,7 @@ fn noun_phrase(candidate: &Candidate<'_>, tokens: &[Token<'_>], from: usize) -> 
         let norm = t.norm();
         words::is_kin(&norm)
             || (norm.ends_with("ing") && norm.len() > 5 && !t.capitalised())
-            || matches!(
-                norm.as_str(),
-                "person"
-                    | "general"
-                    | "fact"
-                    | "time"
-                    | "touch"
-                    | "love"
-                    | "mind"
-                    | "least"
-                    | "once"
-                    | "first"
-            )
+            || words::listed("person general fact time touch love mind least once first", &norm)
     });
     (!bad && end > from).then_some((from, end))
 }
@@ -127,21 +102,10 @@ fn noun_phrase(candidate: &Candidate<'_>, tokens: &[Token<'_>], from: usize) -> 
 fn time_word(candidate: &Candidate<'_>, norm: &str, text: &str) -> bool {
     words::is_calendar(norm)
         || candidate.times.iter().any(|t| words::tokens(&t.text).iter().any(|w| w.text == text))
-        || matches!(
+        || words::listed(
+            "yesterday today tomorrow week month year weekend morning evening last next summer \
+            winter",
             norm,
-            "yesterday"
-                | "today"
-                | "tomorrow"
-                | "week"
-                | "month"
-                | "year"
-                | "weekend"
-                | "morning"
-                | "evening"
-                | "last"
-                | "next"
-                | "summer"
-                | "winter"
         )
 }
 

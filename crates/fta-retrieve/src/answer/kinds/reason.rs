@@ -90,19 +90,6 @@ fn follows(
 
 fn wish(sentence: &str) -> bool {
     words::tokens(sentence).iter().any(|t| {
-        matches!(
-            t.norm().as_str(),
-            "want"
-                | "wanted"
-                | "need"
-                | "needed"
-                | "hope"
-                | "hoping"
-                | "hoped"
-                | "helps"
-                | "helped"
-                | "help"
-                | "makes"
-        )
+        words::listed("want wanted need needed hope hoping hoped helps helped help makes", &t.norm())
     })
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::redb::{Builder, Database, ReadableDatabase, ReadableTable, backends::FileBackend};
+use ::redb::{Builder, Database, ReadableDatabase, ReadableTable, WriteTransaction, backends::FileBackend};
 
 use super::{FORMAT, Failure, RECORD_TABLES, damaged, open_table};
 use crate::store::{StoreError, overlay::Overlay};
@@ -55,7 +55,7 @@ pub(super) fn rewrite(path: &Path, old: &Database) -> Result<Database, StoreErro
     remove_leftover(path)?;
     let fill = |fresh: &Database| -> Result<(), Failure> {
         let from = old.begin_read()?;
-        let to = fresh.begin_write()?;
+        let to = begin_write(fresh)?;
         for definition in RECORD_TABLES {
             let Some(source) = open_table(&from, definition)? else { continue };
             let mut target = to.open_table(definition)?;
@@ -103,7 +103,7 @@ fn place(path: &Path, fill: impl FnOnce(&Database) -> Result<(), Failure>) -> Re
     lock(path, &file)?;
     let make = || -> Result<Database, Failure> {
         let database = builder().create_with_backend(FileBackend::new(file)?)?;
-        let transaction = database.begin_write()?;
+        let transaction = begin_write(&database)?;
         {
             let mut table = transaction.open_table(FORMAT)?;
             table.insert(KIND_KEY, KIND)?;
@@ -117,6 +117,16 @@ fn place(path: &Path, fill: impl FnOnce(&Database) -> Result<(), Failure>) -> Re
     fs::rename(&temporary, path).map_err(|e| refused(path, &e))?;
     sync_directory(path).map_err(|e| refused(path, &e))?;
     Ok(database)
+}
+
+/// Begins a transaction that recovery after a crash can tell from an altered file.
+///
+/// With one-phase commits, a damaged newest commit is taken for one that was never finished and silently rolled back.
+/// The price is a second synchronisation with the disk.
+pub(super) fn begin_write(database: &Database) -> Result<WriteTransaction, Failure> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_two_phase_commit(true);
+    Ok(transaction)
 }
 
 fn builder() -> Builder {

@@ -4,7 +4,7 @@
 //! names the file as a store of ours and carries its format version. One batch of changes is one durable transaction.
 
 mod file;
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
 mod tests;
 
 use std::{
@@ -124,7 +124,7 @@ impl UnitStore for RedbStore {
     fn apply(&self, namespace: &Namespace, changes: &[StoreOp]) -> Result<(), StoreError> {
         changes.iter().try_for_each(StoreOp::check)?;
         self.with(|database| {
-            let transaction = database.begin_write()?;
+            let transaction = file::begin_write(database)?;
             {
                 let mut tables = Tables::open(&transaction)?;
                 for op in changes {

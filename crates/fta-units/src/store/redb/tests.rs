@@ -246,7 +246,30 @@ fn altered_files_are_found() {
     let directory = TempDir::new().unwrap();
     let path = file_of(&directory);
     let expect = filled(&path);
-    let whole = fs::read(&path).unwrap();
+    check_altered(&directory, &fs::read(&path).unwrap(), &expect, 0..8);
+}
+
+/// Recovery after a crash must not take an altered file for one that a crash left half written.
+#[test]
+fn altered_files_that_were_not_closed_are_found() {
+    let directory = TempDir::new().unwrap();
+    let path = file_of(&directory);
+    filled(&path);
+    let store = RedbStore::open(&path).unwrap();
+    store.apply(&name("ines"), &[StoreOp::PutUnit(conformance::sample_unit(100))]).unwrap();
+    store.apply(&name("ines"), &[StoreOp::DeleteUnit(UnitId(3))]).unwrap();
+    // Bit 0 says which of two commits is the newest; turned round, the file is just what a crash before the end of the
+    // newest leaves, and the one before is right.
+    check_altered(&directory, &fs::read(&path).unwrap(), &contents(&store).unwrap(), 1..8);
+}
+
+fn check_altered(
+    directory: &TempDir,
+    whole: &[u8],
+    expect: &[(Namespace, MemorySnapshot)],
+    flags: std::ops::Range<u8>,
+) {
+    let path = directory.path().join("altered.redb");
     let mut state = 0x5eed_u64;
     let mut random = |n: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -254,6 +277,12 @@ fn altered_files_are_found() {
     };
     let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
     let mut unharmed = 0;
+    // The flags after the magic number: which commit is the newest, whether the file was closed.
+    for bit in flags {
+        let mut bytes = whole.to_vec();
+        bytes[9] ^= 1 << bit;
+        check_damaged(&path, &bytes, expect, &format!("flag {bit}"));
+    }
     for case in 0..400 {
         // Headers and pages in use deserve more than their share of the bytes.
         let at = match case % 4 {
@@ -261,14 +290,14 @@ fn altered_files_are_found() {
             1 => random(whole.len()),
             _ => used[random(used.len())],
         };
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << random(8);
-        unharmed += usize::from(check_damaged(&path, &bytes, &expect, &format!("flip at {at}")));
+        unharmed += usize::from(check_damaged(&path, &bytes, expect, &format!("flip at {at}")));
     }
     assert!(unharmed < 350, "{unharmed} of 400 flips were not seen");
     for case in 0..120 {
         let len = if case < 40 { case * 16 } else { random(whole.len()) };
-        assert!(!check_damaged(&path, &whole[..len], &expect, &format!("cut to {len}")));
+        assert!(!check_damaged(&path, &whole[..len], expect, &format!("cut to {len}")));
     }
 }
 
@@ -284,12 +313,13 @@ fn a_record_that_was_swapped_or_altered_is_found() {
     assert_eq!(record::decode::<Unit>(&record).unwrap(), conformance::sample_unit(1));
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn line(kind: &str, bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
+    let mut text = format!("{kind}: ");
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+    }
+    text + "\n"
 }
 
 /// The bytes of one record of each kind are those of the released format. If this fails because a stored type changed:
@@ -306,7 +336,7 @@ fn format_is_that_of_the_fixture() {
         ("longitudinal", record::encode(&conformance::sample_longitudinal()).unwrap()),
         ("unit key", key("ines", &[&id_bytes(UnitId(258))])),
     ];
-    let text: String = records.iter().map(|(kind, bytes)| format!("{kind}: {}\n", hex(bytes))).collect();
+    let text: String = records.iter().map(|(kind, bytes)| line(kind, bytes)).collect();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/records-v1.txt");
     assert_eq!(text, fs::read_to_string(fixture).unwrap_or_default(), "the stored format changed");
     assert_eq!(record::decode::<MemoryMeta>(&records[0].1).unwrap(), conformance::sample_meta());

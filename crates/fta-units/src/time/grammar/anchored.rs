@@ -61,7 +61,6 @@ impl Parser<'_> {
             ("before", _) => (-1, duration.end + 1),
             ("after", _) => (1, duration.end + 1),
             ("prior", "to") => (-1, duration.end + 2),
-            ("into", _) => return None,
             _ => return None,
         };
         match self.anchor(anchor_at, look) {
@@ -84,7 +83,7 @@ impl Parser<'_> {
         if self.is_clause_end(at) {
             return Anchor::Missing;
         }
-        let n_words = if lexicon::is_determiner(self.word(at)) { 2 } else { 1 };
+        let n_words = if lexicon::is_determiner(self.word(at)) { 2 } else { 0 };
         if matches!(self.word(at), "and" | "but" | "or" | "so" | "when" | "then" | "was") {
             return Anchor::Missing;
         }

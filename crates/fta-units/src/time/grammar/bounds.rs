@@ -1,8 +1,7 @@
 //! Bounds and durations: "since 2016", "until June", "from March to May", "for four years".
 
-use super::absolute::ordered_hull;
 use super::{Found, Look, Parser};
-use crate::time::calendar::{Direction, Unit, Yearly, several};
+use crate::time::calendar::{Direction, Unit, ordered_hull, several};
 use crate::time::{DateInterval, Granularity, TimeBound, clause, lexicon};
 
 impl Parser<'_> {
@@ -39,10 +38,8 @@ impl Parser<'_> {
     /// "until June", "by next Friday", "before the summer", "after Christmas", "by the end of the year".
     pub(super) fn limit(&self, at: usize, look: Look) -> Option<Found> {
         let (bound, direction) = match self.word(at) {
-            // "inspired by autumn": an agent, not a limit.
-            "by" if self.word_before(at).ends_with("ed")
-                && !matches!(self.word_before(at), "finished" | "needed") =>
-            {
+            // "surprised by winter": an agent, not a limit.
+            "by" if self.is_agent(at) => {
                 return None;
             }
             "until" | "till" | "til" | "by" => (TimeBound::Until, Some(Direction::Future)),
@@ -50,6 +47,9 @@ impl Parser<'_> {
             "after" => (TimeBound::After, None),
             _ => return None,
         };
+        if bound == TimeBound::Until && self.word(at) != "by" && self.word(at + 1) == "now" {
+            return Some(Found::day(at + 2, Some(self.said_on)).present().bounded(bound));
+        }
         let from = self.skip(self.skip(at + 1, "around"), "about");
         let found = if self.word(at) == "by" && self.word(from) == "now"
             || self.word(from) == "today" && bound == TimeBound::After
@@ -60,6 +60,14 @@ impl Parser<'_> {
             self.point(from, look.inner(direction.or_else(|| clause::direction(self.tokens, at, from + 1))))?
         };
         Some(found.bounded(bound))
+    }
+
+    /// Whether the "by" at `at` names who or what did it.
+    pub(super) fn is_agent(&self, at: usize) -> bool {
+        matches!(
+            self.word_before(at),
+            "surprised" | "inspired" | "loved" | "hated" | "amazed" | "touched" | "exhausted" | "charmed"
+        )
     }
 
     /// "between 2019 and 2021", "from March to May 2020".
@@ -79,35 +87,27 @@ impl Parser<'_> {
             return None;
         }
         let last = self.point(first.end + 1, look.inner(look.direction))?;
-        let granularity = several(last.sense.granularity).min(Granularity::Years);
-        let interval = first.sense.interval.zip(last.sense.interval).and_then(|(a, b)| {
-            ordered_hull(a, b)
-                .filter(|whole| whole.days() <= 366 || first.sense.granularity >= Granularity::Year)
-                .or_else(|| self.in_year_of(at + 1, b))
-                .or_else(|| ordered_hull(a, b))
-        });
-        let granularity = if first.sense.granularity == last.sense.granularity {
-            granularity
-        } else {
-            Granularity::Years.min(granularity)
-        };
-        Some(Found::new(last.end, interval, granularity))
+        let start = last.sense.interval.and_then(|last| self.before_of_year(at + 1, first, last));
+        let start = start.or(first.sense.interval);
+        let interval = start.zip(last.sense.interval).and_then(|(a, b)| ordered_hull(a, b));
+        Some(Found::new(last.end, interval, several(last.sense.granularity)))
     }
 
-    /// A bare month before "to May 2020" is of that year, or of the year before.
-    fn in_year_of(&self, at: usize, last: DateInterval) -> Option<DateInterval> {
-        let month = lexicon::month(self.word(at))?;
-        let year = i64::from(last.first.year());
-        let first = Yearly::Month(month).in_year(year).filter(|first| first.first <= last.first);
-        let first = first.or_else(|| Yearly::Month(month).in_year(year - 1))?;
-        ordered_hull(first, last)
+    /// A month or date without a year takes the year of the end: "from November to February 2020".
+    fn before_of_year(&self, at: usize, first: Found, last: DateInterval) -> Option<DateInterval> {
+        let is_named = (at..first.end).any(|place| lexicon::month(self.word(place)).is_some());
+        let has_year = (at..first.end).any(|place| self.tokens[place].n_digits == 4);
+        if !is_named || has_year {
+            return None;
+        }
+        let seen_from_end = Parser { said_on: last.last, previous: None, ..*self };
+        let look = Look { depth: 1, ..Look::default() };
+        seen_from_end.point(at, look.inner(Some(Direction::Past)))?.sense.interval
     }
 
     /// "for four years": since then in the present perfect, else a mere duration.
     pub(super) fn for_duration(&self, at: usize, _look: Look) -> Option<Found> {
-        let mut from = self
-            .after(at, "for")
-            .or_else(|| self.after(at, "over").filter(|_| clause::is_perfect(self.tokens, at)))?;
+        let mut from = self.after(at, "for")?;
         let is_rolling = matches!(
             (self.word(from), self.word(from + 1)),
             ("the" | "these", "past" | "last") | ("past" | "last", _)
@@ -117,14 +117,12 @@ impl Parser<'_> {
         }
         let is_perfect = clause::is_perfect(self.tokens, at);
         if let Some((granularity, end)) = self.endless(from) {
+            let end = self.skip(end, "now");
             return is_perfect
                 .then(|| Found::new(end, None, granularity).present().bounded(TimeBound::Since));
         }
         let duration = if is_rolling {
-            self.duration(from).or_else(|| {
-                let unit = lexicon::unit(self.word(from))?;
-                Some(super::quantity::Duration { low: 1, high: 1, unit, end: from + 1 })
-            })?
+            self.duration(from).or_else(|| self.single(from))?
         } else {
             self.duration(from)?
         };

@@ -1,12 +1,14 @@
 //! The grammar: small rules over tokens, each of which either matches at a token or does not. The longest match wins.
 //!
 //! Every rule looks at a bounded number of tokens, so a text costs `O(tokens)`.
+#![expect(clippy::match_same_arms, reason = "one arm per phrase reads better than one per outcome")]
 
 mod absolute;
 mod anchored;
 mod bounds;
 mod deictic;
 mod life;
+mod named;
 mod offset;
 mod parts;
 mod period;

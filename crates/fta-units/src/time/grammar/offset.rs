@@ -31,7 +31,7 @@ impl Parser<'_> {
             ("back", next) if !matches!(next, "to" | "from" | "in" | "and" | "at" | "home") => {
                 duration.end + 1
             }
-            ("prior" | "earlier", _) | ("before", _) if self.is_clause_end(duration.end + 1) => {
+            ("prior" | "earlier" | "before", _) if self.is_clause_end(duration.end + 1) => {
                 let (anchor, known) =
                     self.carried(at).map_or((self.said_on, false), |carried| (carried.first, true));
                 let interval = if known { duration.from(anchor, -1) } else { None };
@@ -92,7 +92,7 @@ impl Parser<'_> {
                 let interval = last.map(|last| DateInterval { first: self.said_on, last });
                 Some(Found::new(duration.end, interval, duration.granularity()).future())
             }
-            _ => self.from_now(at, look),
+            _ => self.distance_from(at, look),
         }
     }
 
@@ -111,7 +111,8 @@ impl Parser<'_> {
         }
         // "in a day" and "in one night" are mostly durations, "in a couple of days" is a time.
         let is_single_day = duration.unit == Unit::Day && duration.high == 1;
-        if clause::is_perfect(self.tokens, at) {
+        // "I haven't seen him in years", but not "I've read two books in a week".
+        if clause::is_perfect(self.tokens, at) && clause::is_negated(self.tokens, at) {
             let interval = duration.from(self.said_on, -1);
             return Some(
                 Found::new(end, interval, duration.granularity()).present().bounded(TimeBound::Since),
@@ -123,7 +124,7 @@ impl Parser<'_> {
         Some(Found::new(end, duration.from(self.said_on, 1), duration.granularity()).future())
     }
 
-    fn from_now(&self, at: usize, look: Look) -> Option<Found> {
+    fn distance_from(&self, at: usize, look: Look) -> Option<Found> {
         let duration = self.duration(at)?;
         let end = duration.end;
         match self.word(end) {

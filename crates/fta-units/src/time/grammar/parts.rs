@@ -1,8 +1,7 @@
 //! Parts of periods: "mid-May", "the end of June", "the first weekend of August", "the second half of 2022".
 
-use super::absolute::{current, edge};
 use super::{Found, Look, Parser};
-use crate::time::calendar::{Unit, hull, nth_weekday, plus_days, plus_months, shifted, weekend_of};
+use crate::time::calendar::{Unit, edge, hull, nth_weekday, plus_days, plus_months, shifted, weekend_of};
 use crate::time::{DateInterval, Granularity, lexicon};
 
 /// Which third of a period.
@@ -30,6 +29,10 @@ struct Nth {
 impl Parser<'_> {
     /// "early June", "mid-May", "late last year", "the end of the month", "the first half of 2023".
     pub(super) fn part_of_period(&self, at: usize, look: Look) -> Option<Found> {
+        // "in their early thirties" is an age.
+        if matches!(self.word_before(at), "my" | "your" | "his" | "her" | "our" | "their" | "its") {
+            return None;
+        }
         let from = self.skip(at, "the");
         let (third, target_at) = match (self.word(from), self.word(from + 1)) {
             ("early", _) => (Third::Early, self.skip(self.skip(from + 1, "-"), "in")),
@@ -98,7 +101,7 @@ impl Parser<'_> {
         let unit = lexicon::unit(self.word(unit_at))
             .filter(|unit| matches!(unit, Unit::Week | Unit::Month | Unit::Year | Unit::Decade))
             .filter(|_| !lexicon::is_plural(self.word(unit_at)))?;
-        Some(Found::new(unit_at + 1, current(self.said_on, unit), unit.granularity()))
+        Some(Found::new(unit_at + 1, shifted(self.said_on, unit, 0), unit.granularity()))
     }
 
     /// "the first weekend of August 2023", "last Sunday of May", "the first few days of June".

@@ -2,14 +2,24 @@
 
 use super::quantity::Duration;
 use super::{Found, Look, Parser};
-use crate::time::calendar::{Direction, Unit, exactly, plus_days, several, shifted};
-use crate::time::{DateInterval, lexicon};
+use crate::time::calendar::{
+    Direction, Unit, exactly, hull, month_of, plus_days, plus_months, several, shifted,
+};
+use crate::time::{DateInterval, Granularity, lexicon};
 
 impl Parser<'_> {
     /// "last week", "this Friday", "next summer", "this past weekend", "the week before last".
     pub(super) fn relative_period(&self, at: usize, look: Look) -> Option<Found> {
         if let Some(found) = self.period_beyond(at) {
             return Some(found);
+        }
+        for (words, n_months) in
+            [(["this", "time", "last", "year"], -12), (["this", "time", "next", "year"], 12)]
+        {
+            if let Some(end) = self.phrase(at, &words) {
+                let interval = plus_months(self.said_on, n_months).map(month_of);
+                return Some(Found::new(end, interval, Granularity::Month));
+            }
         }
         let from = self.skip(at, "the");
         let (n, unit_at) = match (self.word(from), self.word(from + 1)) {
@@ -27,7 +37,7 @@ impl Parser<'_> {
         if matches!(self.word(from), "earlier" | "later") {
             return self.side_of_current(unit, self.word(from) == "later", end);
         }
-        if from > at && self.carried(at).is_some() && n == 1 && self.word(from) == "next" {
+        if from > at && n == 1 && self.word(from) == "next" {
             return None;
         }
         let is_past = matches!(self.word(from), "past") || matches!(self.word(from + 1), "past" | "last");
@@ -122,13 +132,16 @@ impl Parser<'_> {
             return self.rolling(duration, direction);
         }
         // "over the last year" is no calendar year.
+        let duration = self.single(from + 1)?;
+        if duration.unit == Unit::Month && duration.high > 1 {
+            return self.rolling(duration, direction);
+        }
         let unit = self.period_unit(from + 1)?;
         let rolls = matches!(
             self.word_before(at),
             "over" | "in" | "during" | "within" | "throughout" | "for" | "through"
         ) && from > at
             && matches!(unit, Unit::Week | Unit::Month | Unit::Year | Unit::Decade);
-        let duration = Duration { low: 1, high: 1, unit, end: from + 2 };
         if rolls { self.rolling(duration, direction) } else { None }
     }
 
@@ -138,12 +151,16 @@ impl Parser<'_> {
         }
         let one = duration.unit.granularity();
         let granularity = if duration.high > 1 { several(one) } else { one };
-        let far = match direction {
-            Direction::Past => exactly(self.said_on, duration.unit, -duration.high),
-            Direction::Future => exactly(self.said_on, duration.unit, duration.high),
+        let sign = if direction == Direction::Past { -1 } else { 1 };
+        let high = duration.high.checked_mul(sign)?;
+        let interval = if matches!(duration.unit, Unit::Season(_) | Unit::Weekday(_) | Unit::Weekend) {
+            let (near, far) =
+                (shifted(self.said_on, duration.unit, sign), shifted(self.said_on, duration.unit, high));
+            near.zip(far).map(|(near, far)| hull(near, far))
+        } else {
+            exactly(self.said_on, duration.unit, high).map(|far| DateInterval::new(far, self.said_on))
         };
-        let found =
-            Found::new(duration.end, far.map(|far| DateInterval::new(far, self.said_on)), granularity);
+        let found = Found::new(duration.end, interval, granularity);
         Some(if direction == Direction::Past { found.past() } else { found.future() })
     }
 
@@ -168,7 +185,7 @@ impl Parser<'_> {
     }
 
     /// "the next day", "the previous night", "that weekend": from the expression before, else from the dialogue day.
-    pub(super) fn carried_period(&self, at: usize, _look: Look) -> Option<Found> {
+    pub(super) fn carried_period(&self, at: usize, look: Look) -> Option<Found> {
         let (n, unit_at) = match (self.word(at), self.word(at + 1)) {
             ("the", "next" | "following") => (1, at + 2),
             ("the", "previous" | "preceding") => (-1, at + 2),
@@ -189,6 +206,10 @@ impl Parser<'_> {
             };
             let granularity = unit.granularity();
             return Some(Found::new(end, interval, granularity));
+        }
+        // "we left the next day": told of a day that is named nowhere.
+        if carried.is_none() && n > 0 && self.direction(look, at, end) == Some(Direction::Past) {
+            return Some(Found::new(end, None, unit.granularity()).past());
         }
         let anchor = carried.unwrap_or(DateInterval::day(self.said_on));
         let from = if n > 0 { anchor.last } else { anchor.first };

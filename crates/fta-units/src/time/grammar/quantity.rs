@@ -139,13 +139,32 @@ impl Parser<'_> {
             let scale = |n: i64| n.saturating_mul(per_unit).saturating_add(more);
             return Some(Duration { low: scale(count.low), high: scale(count.high), unit: smaller, end });
         }
-        Some(Duration { low: count.low, high: count.high, unit, end })
+        // "a week or so", "a day or two"
+        if let Some(behind) = self.phrase(end, &["or", "so"]) {
+            return Some(Duration { low: count.low, high: count.high, unit, end: behind });
+        }
+        let more = self.after(end, "or").and_then(|at| self.number(at)).filter(|&(more, behind)| {
+            count.low == count.high && more > count.high && lexicon::unit(self.stem(behind)).is_none()
+        });
+        let (high, end) = more.unwrap_or((count.high, end));
+        Some(Duration { low: count.low, high, unit, end })
+    }
+
+    /// One unit without an article, as in "the last year and a half".
+    pub(super) fn single(&self, at: usize) -> Option<Duration> {
+        let unit = lexicon::unit(self.stem(at))?;
+        match (self.phrase(at + 1, &["and", "a", "half"]), half(unit)) {
+            (Some(end), Some((more, smaller))) => {
+                Some(Duration { low: more * 3, high: more * 3, unit: smaller, end })
+            }
+            _ => Some(Duration { low: 1, high: 1, unit, end: at + 1 }),
+        }
     }
 
     /// A unit, not the ordinal "second" and not a weekday that only stands behind a number.
     fn counted_unit(&self, at: usize) -> Option<Unit> {
-        let unit = lexicon::unit(self.word(at))?;
-        let is_weekday = matches!(unit, Unit::Weekday(_)) && !self.word(at).ends_with('s');
+        let unit = lexicon::unit(self.stem(at))?;
+        let is_weekday = matches!(unit, Unit::Weekday(_)) && !self.stem(at).ends_with('s');
         (!is_weekday).then_some(unit)
     }
 }

@@ -3,7 +3,9 @@
 use jiff::civil::Weekday;
 
 use super::{Found, Look, Parser};
-use crate::time::calendar::{Direction, Unit, nth_weekday_from, plus_days, shifted, weekday_in_week};
+use crate::time::calendar::{
+    Direction, Unit, nth_weekday_from, plus_days, shifted, week_of, weekday_in_week,
+};
 use crate::time::{Granularity, clause, lexicon};
 
 impl Parser<'_> {
@@ -11,6 +13,9 @@ impl Parser<'_> {
     pub(super) fn weekday_name(&self, at: usize) -> Option<Weekday> {
         let word = self.stem(at);
         let before = self.word_before(at);
+        if matches!(before, "black" | "good") && at > 0 && self.is_capital(at - 1) {
+            return None;
+        }
         if let Some(found) = lexicon::weekday(word) {
             let asked = matches!(
                 before,
@@ -30,6 +35,15 @@ impl Parser<'_> {
         let mut end = self.skip_day_part(at + 1);
         if let Some(found) = self.weekday_of_week(weekday, end) {
             return Some(found);
+        }
+        // "three weeks ago on a Sunday", "next week on Monday".
+        let week = self.previous.filter(|&(week, granularity, behind)| {
+            granularity == Granularity::Week
+                && week_of(week.first) == Some(week)
+                && at.saturating_sub(behind) <= 2
+        });
+        if let Some((week, ..)) = week {
+            return Some(Found::day(end, weekday_in_week(week.first, weekday)));
         }
         if clause::is_habit(self.tokens, at, end) {
             return Some(Found::new(end, None, Granularity::Day).present());
@@ -70,11 +84,8 @@ impl Parser<'_> {
                 {
                     from = end;
                 }
-                if let Some(month) = lexicon::month(self.word(from)) {
-                    return self
-                        .is_capital(from)
-                        .then(|| Found::new(from + 1, None, Unit::Month.granularity()).present())
-                        .filter(|_| month > 0);
+                if lexicon::month(self.word(from)).is_some() && self.is_capital(from) {
+                    return repeats(from + 1, Unit::Month);
                 }
                 if let Some((_, words)) = self.holiday_name(from) {
                     return repeats(from + words, Unit::Day);

@@ -1,10 +1,15 @@
 //! Cutting the answering span out of a sentence: what the question repeats is left out, the rest is kept.
 
+mod cut;
+
 use super::{asked::Asked, candidate::Candidate};
 use crate::{
-    rewrite::{is_name_of, quoted},
+    rewrite::{entities, is_name_of, quoted},
     words::{self, Token},
 };
+
+use cut::trim;
+pub(super) use cut::{owned_by_speaker, shortened, strip_times};
 
 /// A sentence, word by word, as seen from a question.
 #[derive(Debug)]
@@ -14,6 +19,7 @@ pub(super) struct Marked<'a> {
     norms: Vec<String>,
     stems: Vec<String>,
     matched: Vec<bool>,
+    muted: Vec<bool>,
 }
 
 impl<'a> Marked<'a> {
@@ -28,11 +34,24 @@ impl<'a> Marked<'a> {
                 !words::is_stop(norm) && asked.looks_for(stem) || is_asked_speaker(asked, norm)
             })
             .collect();
-        Self { text, tokens, norms, stems, matched }
+        let muted = vec![false; tokens.len()];
+        Self { text, tokens, norms, stems, matched, muted }
+    }
+
+    /// Takes the words of time expressions and openers out of the content.
+    fn mute(&mut self, candidate: &Candidate<'_>) {
+        for time in &candidate.times {
+            for (at, _) in self.text.match_indices(time.text.as_str()).take(2) {
+                let end = at + time.text.len();
+                for (token, muted) in self.tokens.iter().zip(&mut self.muted) {
+                    *muted |= at <= token.start && token.end <= end;
+                }
+            }
+        }
     }
 
     fn content(&self, i: usize) -> bool {
-        !words::is_stop(&self.norms[i]) && !self.matched[i]
+        !self.muted[i] && !words::is_stop(&self.norms[i]) && !self.matched[i]
     }
 
     fn n_content(&self, range: (usize, usize)) -> usize {
@@ -94,29 +113,10 @@ impl<'a> Marked<'a> {
 }
 
 fn subject(word: &str) -> bool {
-    matches!(
+    words::listed(
+        "i we he she it they you i'm we're he's she's it's they're i've we've i'd i'll there \
+            that's you're they've we'll",
         word,
-        "i" | "we"
-            | "he"
-            | "she"
-            | "it"
-            | "they"
-            | "you"
-            | "i'm"
-            | "we're"
-            | "he's"
-            | "she's"
-            | "it's"
-            | "they're"
-            | "i've"
-            | "we've"
-            | "i'd"
-            | "i'll"
-            | "there"
-            | "that's"
-            | "you're"
-            | "they've"
-            | "we'll"
     )
 }
 
@@ -127,11 +127,12 @@ fn is_asked_speaker(asked: &Asked<'_>, norm: &str) -> bool {
 /// The shortest span of the sentence that answers a "what" question; `None` if nothing but the question is left.
 pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     if wants_title(asked)
-        && let Some((_, title)) = quoted(candidate.text).into_iter().next()
+        && let Some(title) = title_in(asked, candidate)
     {
         return Some(title);
     }
-    let marked = Marked::new(asked, candidate.text);
+    let mut marked = Marked::new(asked, candidate.text);
+    marked.mute(candidate);
     let range = modified_noun(asked, &marked)
         .or_else(|| before_copula(asked, &marked))
         .or_else(|| after_verb(asked, &marked))
@@ -142,26 +143,25 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether the question asks for the title of something.
-fn wants_title(asked: &Asked<'_>) -> bool {
-    asked.wanted.iter().any(|w| {
-        matches!(
-            w.as_str(),
-            "book"
-                | "song"
-                | "movi"
-                | "film"
-                | "titl"
-                | "game"
-                | "seri"
-                | "show"
-                | "novel"
-                | "band"
-                | "album"
-                | "poem"
-                | "paint"
-        )
+/// A quoted title, quotation marks included, else a name that is neither a speaker's nor in the question.
+fn title_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
+    if let Some((_, title)) = quoted(candidate.text).into_iter().next() {
+        return Some(format!("\"{title}\""));
+    }
+    let known = |name: &String| words::tokens(name).iter().any(|t| asked.words.contains(&t.norm()));
+    let people = [candidate.speaker.to_owned()];
+    entities(candidate.text, &people, &candidate.times).into_iter().find(|name| {
+        !known(name) && !asked.query.speakers.iter().any(|s| is_name_of(name, s)) && name.len() > 2
     })
+}
+
+/// Whether the question asks for the name or title of something.
+fn wants_title(asked: &Asked<'_>) -> bool {
+    asked.has_any(&["name", "names", "named", "called", "title"])
+        || asked
+            .wanted
+            .iter()
+            .any(|w| words::listed("book song movi film titl game seri show novel band album poem paint", w))
 }
 
 /// "What kind of tea": the wanted noun with the words before it ("green tea").
@@ -179,7 +179,7 @@ fn modified_noun(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize
             && !marked.breaks_after(from - 1)
             && !marked.gap(from - 1).contains(',')
             && Some(&marked.stems[from - 1]) != verb
-            && !(marked.matched[from - 1] && !asked.wanted.contains(&marked.stems[from - 1]))
+            && (!marked.matched[from - 1] || asked.wanted.contains(&marked.stems[from - 1]))
             && !common_verb(&marked.norms[from - 1])
         {
             from -= 1;
@@ -191,31 +191,10 @@ fn modified_noun(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize
 /// Verbs that would otherwise be read as modifiers of a following noun.
 fn common_verb(word: &str) -> bool {
     word.ends_with("ing") && word.len() > 5
-        || matches!(
+        || words::listed(
+            "love like want need made make bought play played read watch watched tried try started \
+            start enjoy found saw new great favorite favourite",
             word,
-            "love"
-                | "like"
-                | "want"
-                | "need"
-                | "made"
-                | "make"
-                | "bought"
-                | "play"
-                | "played"
-                | "read"
-                | "watch"
-                | "watched"
-                | "tried"
-                | "try"
-                | "started"
-                | "start"
-                | "enjoy"
-                | "found"
-                | "saw"
-                | "new"
-                | "great"
-                | "favorite"
-                | "favourite"
         )
 }
 
@@ -280,189 +259,4 @@ fn largest_gap(marked: &Marked<'_>) -> Option<(usize, usize)> {
         from = end.max(from + 1);
     }
     best.map(|(_, range)| range)
-}
-
-/// Leaves out function words at both ends of a token range.
-fn trim(marked: &Marked<'_>, mut range: (usize, usize)) -> (usize, usize) {
-    let lead = |w: &str| {
-        matches!(
-            w,
-            "a" | "an"
-                | "the"
-                | "some"
-                | "to"
-                | "that"
-                | "of"
-                | "about"
-                | "is"
-                | "are"
-                | "was"
-                | "were"
-                | "it"
-                | "it's"
-                | "been"
-                | "be"
-                | "i"
-                | "i'm"
-                | "i've"
-                | "we"
-                | "he"
-                | "she"
-                | "they"
-                | "and"
-                | "or"
-                | "so"
-                | "just"
-                | "also"
-                | "really"
-                | "very"
-                | "as"
-                | "well"
-                | "yeah"
-                | "yes"
-                | "oh"
-                | "do"
-                | "did"
-                | "have"
-                | "has"
-                | "had"
-                | "am"
-                | "this"
-                | "wow"
-                | "hey"
-                | "thanks"
-                | "then"
-                | "you"
-                | "will"
-                | "would"
-                | "can"
-                | "could"
-        )
-    };
-    while range.0 < range.1 && lead(&marked.norms[range.0]) {
-        range.0 += 1;
-    }
-    let determiner = |i: usize| matches!(marked.norms[i].as_str(), "my" | "our" | "your");
-    let kin_follows = (range.0..range.1).skip(1).take(2).any(|i| words::is_kin(&marked.norms[i]));
-    if range.0 < range.1 && determiner(range.0) && !kin_follows {
-        range.0 += 1;
-    }
-    while range.0 < range.1 {
-        let last = marked.norms[range.1 - 1].as_str();
-        let dangling = words::is_stop(last)
-            && !matches!(last, "him" | "her" | "them" | "me" | "us" | "it" | "you" | "mine")
-            || matches!(last, "too" | "recently" | "lately" | "though" | "anyway");
-        if !dangling {
-            break;
-        }
-        range.1 -= 1;
-    }
-    range
-}
-
-/// Takes time expressions off both ends of a span, with the preposition that a cut leaves at the end.
-pub(super) fn strip_times<'t>(span: &'t str, candidate: &Candidate<'_>) -> &'t str {
-    let mut span = span.trim();
-    for time in &candidate.times {
-        if span.len() > time.text.len() && !time.text.is_empty() {
-            if let Some(rest) = span.strip_suffix(time.text.as_str()) {
-                span = trim_tail(rest);
-            } else if let Some(rest) = span.strip_prefix(time.text.as_str()) {
-                span = rest.trim_start_matches([' ', ',']);
-            }
-        }
-    }
-    span
-}
-
-fn trim_tail(span: &str) -> &str {
-    let mut span = span.trim_end_matches([' ', ',', '-']);
-    for word in [" in", " on", " at", " since", " during", " for", " from", " the"] {
-        span = span.strip_suffix(word).unwrap_or(span);
-    }
-    span.trim_end_matches([' ', ','])
-}
-
-/// "my sister" becomes "Nora's sister"; other text stays.
-pub(super) fn owned_by_speaker(span: &str, speaker: &str) -> String {
-    let tokens = words::tokens(span);
-    let kin_soon = tokens.iter().skip(1).take(2).any(|t| words::is_kin(&t.norm()));
-    match tokens.first() {
-        Some(first) if first.norm() == "my" && kin_soon && !speaker.is_empty() => {
-            format!("{speaker}'s{}", &span[first.end..])
-        }
-        _ => span.to_owned(),
-    }
-}
-
-/// The sentence without interjection and address at its start, `max_words` words at most.
-pub(super) fn shortened(sentence: &str, max_words: usize) -> String {
-    let mut start = 0;
-    let tokens = words::tokens(sentence);
-    for token in &tokens {
-        let norm = token.norm();
-        let gap_end = tokens.iter().find(|t| t.start > token.start).map_or(sentence.len(), |t| t.start);
-        let set_off = sentence[token.end..gap_end].contains([',', '!', '.', '-', '\u{2014}']);
-        let opener = matches!(
-            norm.as_str(),
-            "yeah"
-                | "yes"
-                | "yep"
-                | "no"
-                | "nope"
-                | "oh"
-                | "wow"
-                | "well"
-                | "thanks"
-                | "hey"
-                | "hi"
-                | "sure"
-                | "absolutely"
-                | "definitely"
-                | "totally"
-                | "aw"
-                | "aww"
-                | "haha"
-                | "ok"
-                | "okay"
-                | "so"
-                | "honestly"
-                | "actually"
-        );
-        // "Thanks, Mel!": a name right after an opener is an address.
-        let address = start > 0 && token.capitalised() && set_off && !words::is_stop(&norm);
-        if token.start == start && set_off && (opener || address) {
-            start = gap_end;
-        } else {
-            break;
-        }
-    }
-    if start >= sentence.len() {
-        start = 0;
-    }
-    let rest = &sentence[start..];
-    let tokens = words::tokens(rest);
-    let cut = match tokens.get(max_words) {
-        Some(_) => &rest[..tokens[max_words - 1].end],
-        None => rest,
-    };
-    cut.trim().trim_end_matches(['.', '!', ',', ';', ' ']).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn openers_and_addresses_go() {
-        assert_eq!(shortened("Yeah, Lou, it was a hard week.", 25), "it was a hard week");
-        assert_eq!(shortened("Thanks!", 25), "Thanks");
-        assert_eq!(shortened("one two three four", 2), "one two");
-    }
-
-    #[test]
-    fn kin_is_owned() {
-        assert_eq!(owned_by_speaker("my little sister", "Nora"), "Nora's little sister");
-        assert_eq!(owned_by_speaker("my old bike", "Nora"), "my old bike");
-    }
 }

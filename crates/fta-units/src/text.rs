@@ -1,0 +1,136 @@
+//! Words of English text, as the rules for links and longitudinal memory compare them.
+
+use std::collections::BTreeSet;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Words that say nothing about what a sentence is about.
+const STOPWORDS: &str = "a about after again all also am an and any are as at be because been before being but by can \
+    could did do does doing done for from get gets getting got had has have having he her hers herself him himself his \
+    how i if in into is it its itself just let like made make makes me more most much my myself now of off on once one \
+    only or other our ours out over own really s said same say says she should so some such t than that the their them \
+    then there these they this those through to too told under until up very was we well were what when where which \
+    while who whom whose why will with would you your yours today tomorrow yesterday longer anymore still yet currently \
+    lately recently never not no nor don doesn didn isn aren wasn weren won wouldn shouldn couldn can't ll ve re d m \
+    feel feels feeling felt think thinks thought go goes going went gone";
+
+const NUMBER_WORDS: [&str; 13] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
+/// A claim, taken apart.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading {
+    /// Lower-case words with one space before and after each, so that `" word "` finds whole words.
+    pub(crate) words: String,
+    /// Stems of the words that say what it is about; names left out, numbers too.
+    pub(crate) content: BTreeSet<String>,
+    /// Numbers with the stem of the word after each: `("3", "brother")`.
+    pub(crate) numbers: BTreeSet<(String, String)>,
+    /// Whether it denies something.
+    pub(crate) negated: bool,
+    /// Whether it asks.
+    pub(crate) asks: bool,
+}
+
+impl Reading {
+    /// Takes `text` apart; words of `names` are not content, since people and not topics share them.
+    pub(crate) fn new<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let lower = text.to_lowercase().replace('’', "'");
+        let tokens: Vec<&str> = lower.unicode_words().collect();
+        let names: BTreeSet<String> = names
+            .into_iter()
+            .flat_map(|n| n.to_lowercase().unicode_words().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        let stemmer = Stemmer::create(Algorithm::English);
+        let mut reading = Self { asks: lower.trim_end().ends_with('?'), ..Self::default() };
+        reading.words.push(' ');
+        for (position, token) in tokens.iter().enumerate() {
+            reading.words.push_str(token);
+            reading.words.push(' ');
+            let bare = token.strip_suffix("'s").unwrap_or(token);
+            if let Some(number) = number(bare) {
+                let next = tokens.get(position + 1).map(|t| stemmer.stem(t).into_owned()).unwrap_or_default();
+                reading.numbers.insert((number, next));
+            } else if bare.ends_with("n't")
+                || matches!(bare, "not" | "never" | "no" | "nobody" | "nothing" | "cannot")
+            {
+                reading.negated = true;
+            } else if !bare.contains('\'') && !is_stopword(bare) && !names.contains(bare) {
+                reading.content.insert(stemmer.stem(bare).into_owned());
+            }
+        }
+        reading
+    }
+
+    /// Whether one of the words or phrases (lower case) occurs.
+    pub(crate) fn has_any(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.words.contains(&format!(" {phrase} ")))
+    }
+
+    /// Number of content stems that both have.
+    pub(crate) fn shared(&self, other: &Self) -> usize {
+        self.content.intersection(&other.content).count()
+    }
+
+    /// Shared part of the smaller of the two, in `[0, 1]`; 0 if one has no content.
+    pub(crate) fn overlap(&self, other: &Self) -> f32 {
+        let smaller = self.content.len().min(other.content.len());
+        if smaller == 0 { 0.0 } else { self.shared(other) as f32 / smaller as f32 }
+    }
+
+    /// Shared part of both together, in `[0, 1]`.
+    pub(crate) fn jaccard(&self, other: &Self) -> f32 {
+        let union = self.content.union(&other.content).count();
+        if union == 0 { 0.0 } else { self.shared(other) as f32 / union as f32 }
+    }
+
+    /// Whether both count the same thing and come to different numbers.
+    pub(crate) fn counts_differ(&self, other: &Self) -> bool {
+        let things = |r: &Self| r.numbers.iter().map(|(_, thing)| thing.clone()).collect::<BTreeSet<_>>();
+        let both = &things(self) & &things(other);
+        both.iter().any(|thing| {
+            let counts =
+                |r: &Self| r.numbers.iter().filter(|(_, t)| t == thing).cloned().collect::<BTreeSet<_>>();
+            !thing.is_empty() && counts(self).is_disjoint(&counts(other))
+        })
+    }
+}
+
+fn number(word: &str) -> Option<String> {
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        return Some(word.to_owned());
+    }
+    // "one" is a pronoun more often than a number.
+    NUMBER_WORDS.iter().position(|w| *w == word && *w != "one").map(|n| n.to_string())
+}
+
+fn is_stopword(word: &str) -> bool {
+    STOPWORDS.split_ascii_whitespace().any(|w| w == word)
+}
+
+/// The sentences of a text, trimmed, in order.
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.unicode_sentences().map(str::trim).filter(|s| !s.is_empty())
+}
+
+/// Whether two names are the same, letter case aside.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.trim().to_lowercase() == b.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_a_claim_apart() {
+        let reading = Reading::new("Ines's three brothers don't sail anymore.", ["Ines"]);
+        assert_eq!(reading.content.iter().collect::<Vec<_>>(), ["brother", "sail"]);
+        assert!(reading.negated && !reading.asks && reading.has_any(&["anymore"]));
+        assert!(reading.counts_differ(&Reading::new("Ines has 4 brothers", ["Ines"])));
+        assert!(!reading.counts_differ(&Reading::new("Ines has 3 brothers and 4 cats", ["Ines"])));
+        assert!(!Reading::new("No one", []).has_any(&["none"]));
+    }
+}
