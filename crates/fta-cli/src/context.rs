@@ -53,7 +53,10 @@ impl Context {
     pub(crate) fn existing_memory(&self) -> Result<Memory> {
         let directory = &self.settings.data;
         if !directory.is_dir() {
-            bail!("there is no memory in `{}`; `fta ingest FILE` makes one, `--data DIR` names another", directory.display());
+            bail!(
+                "there is no memory in `{}`; `fta ingest FILE` makes one, `--data DIR` names another",
+                directory.display()
+            );
         }
         self.memory()
     }
@@ -74,9 +77,13 @@ fn choose_user(users: &[Namespace], wanted: Option<&Namespace>, directory: &Path
     match (wanted, users) {
         (_, []) => bail!("memory in `{place}` is empty; fill it with `fta ingest FILE`"),
         (Some(wanted), users) if users.contains(wanted) => Ok(wanted.clone()),
-        (Some(wanted), users) => bail!("there is no user `{wanted}` in `{place}`; there are {}", names(users)),
+        (Some(wanted), users) => {
+            bail!("there is no user `{wanted}` in `{place}`; there are {}", names(users))
+        }
         (None, [only]) => Ok(only.clone()),
-        (None, users) => bail!("memory in `{place}` is of several users; choose with `--user NAME`: {}", names(users)),
+        (None, users) => {
+            bail!("memory in `{place}` is of several users; choose with `--user NAME`: {}", names(users))
+        }
     }
 }
 
@@ -98,7 +105,9 @@ mod tests {
         let name = |s: &str| Namespace::new(s).unwrap();
         let choose = |users: &[&str], wanted: Option<&str>| {
             let users: Vec<_> = users.iter().map(|s| name(s)).collect();
-            choose_user(&users, wanted.map(name).as_ref(), Path::new("d")).map(String::from).map_err(|e| e.to_string())
+            choose_user(&users, wanted.map(name).as_ref(), Path::new("d"))
+                .map(String::from)
+                .map_err(|e| e.to_string())
         };
         assert_eq!(choose(&["a"], None), Ok("a".to_owned()));
         assert_eq!(choose(&["a", "b"], Some("b")), Ok("b".to_owned()));

@@ -104,7 +104,9 @@ struct ProgressView {
 impl ProgressView {
     fn show(&mut self, progress: Progress<'_>) {
         match progress {
-            Progress::Connecting { url } => self.printer.remark(&format!("asking {url} for the embedding model")),
+            Progress::Connecting { url } => {
+                self.printer.remark(&format!("asking {url} for the embedding model"))
+            }
             Progress::Downloading { file, done, total } => {
                 if self.bar.as_ref().is_none_or(|(name, _)| name != file) {
                     self.finish();

@@ -46,14 +46,22 @@ fn messages(error: &Error) -> Vec<String> {
 fn remedy(error: &Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         if cause.is::<WeightsError>() {
-            return Some("`fta setup` with a network, or `--model-dir DIR` with a directory that holds the files");
+            return Some(
+                "`fta setup` with a network, or `--model-dir DIR` with a directory that holds the files",
+            );
         }
         if let Some(error) = cause.downcast_ref::<fta_mem::Error>() {
             return match error {
-                fta_mem::Error::NoUnit { .. } | fta_mem::Error::UnitId { .. } => Some("`fta list` names the units"),
+                fta_mem::Error::NoUnit { .. } | fta_mem::Error::UnitId { .. } => {
+                    Some("`fta list` names the units")
+                }
                 fta_mem::Error::NoSession { .. } => Some("`fta stats` names the sessions"),
-                fta_mem::Error::Embedder { .. } => Some("`fta export` it, and `fta import` it into another directory"),
-                fta_mem::Error::Directory { .. } => Some("`--data DIR` with a directory that you may write to"),
+                fta_mem::Error::Embedder { .. } => {
+                    Some("`fta export` it, and `fta import` it into another directory")
+                }
+                fta_mem::Error::Directory { .. } => {
+                    Some("`--data DIR` with a directory that you may write to")
+                }
                 _ => None,
             };
         }
@@ -70,7 +78,8 @@ mod tests {
 
     #[test]
     fn causes_that_repeat_the_message_are_left_out() {
-        let error = anyhow!("no such file").context("`a` cannot be read: no such file").context("ingest failed");
+        let error =
+            anyhow!("no such file").context("`a` cannot be read: no such file").context("ingest failed");
         assert_eq!(messages(&error), ["ingest failed", "`a` cannot be read: no such file"]);
     }
 

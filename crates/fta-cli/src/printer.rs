@@ -60,7 +60,12 @@ impl Printer {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(crate) fn data<T: Serialize>(&self, command: &str, data: T, text: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn data<T: Serialize>(
+        &self,
+        command: &str,
+        data: T,
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
         if self.json {
             let envelope = Envelope { schema_version: SCHEMA_VERSION, command, data };
             self.text(&serde_json::to_string_pretty(&envelope)?)

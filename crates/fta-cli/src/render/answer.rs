@@ -54,7 +54,11 @@ pub(crate) fn nearest(packet: &Packet, paint: Paint, width: usize) -> String {
         let claim = cut(&primary.unit.fact.claim, width.saturating_sub(16));
         let _ = write!(out, "\n  {} {claim}", paint.id(&primary.unit.id.to_string()));
     }
-    if out.is_empty() { "nothing near was found".to_owned() } else { format!("the nearest that is known:{out}") }
+    if out.is_empty() {
+        "nothing near was found".to_owned()
+    } else {
+        format!("the nearest that is known:{out}")
+    }
 }
 
 fn turn(out: &mut String, asked: &Asked, at: &TurnRef, paint: Paint, width: usize) {

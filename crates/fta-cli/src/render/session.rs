@@ -54,7 +54,9 @@ fn merged(quotes: &[fta_mem::units::Quote]) -> Vec<fta_mem::units::Quote> {
     let mut out: Vec<fta_mem::units::Quote> = Vec::new();
     for quote in sorted {
         match out.last_mut() {
-            Some(last) if last.turn == quote.turn && quote.start <= last.end => last.end = last.end.max(quote.end),
+            Some(last) if last.turn == quote.turn && quote.start <= last.end => {
+                last.end = last.end.max(quote.end)
+            }
             _ => out.push(quote),
         }
     }

@@ -30,7 +30,9 @@ impl Table {
     pub(crate) fn render(&self, paint: Paint, width: usize) -> String {
         let last = self.head.len().saturating_sub(1);
         let widths: Vec<usize> = (0..last)
-            .map(|c| self.rows.iter().map(|r| r[c].chars().count()).chain([self.head[c].len()]).max().unwrap_or(0))
+            .map(|c| {
+                self.rows.iter().map(|r| r[c].chars().count()).chain([self.head[c].len()]).max().unwrap_or(0)
+            })
             .collect();
         let used: usize = widths.iter().map(|w| w + GAP).sum();
         let room = width.saturating_sub(used).max(NARROWEST);
@@ -75,7 +77,7 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut width = 0;
     for word in text.split_whitespace() {
-        let length = word.chars().filter(|c| *c != '\u{1b}').count();
+        let length = visible(word);
         match lines.last_mut() {
             Some(line) if width + 1 + length <= room => {
                 line.push(' ');
@@ -89,6 +91,21 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Characters of a word that take room: colour codes, from the escape to its `m`, do not.
+fn visible(word: &str) -> usize {
+    let mut in_code = false;
+    let mut count = 0;
+    for c in word.chars() {
+        match c {
+            '\u{1b}' => in_code = true,
+            'm' if in_code => in_code = false,
+            _ if in_code => {}
+            _ => count += 1,
+        }
+    }
+    count
 }
 
 #[cfg(test)]

@@ -116,7 +116,8 @@ fn evidence(out: &mut String, view: &UnitView, paint: Paint, width: usize) {
 /// A turn: its id and speaker, and below the text with the quoted parts marked.
 pub(crate) fn turn_lines(out: &mut String, turn: &Turn, quotes: &[Quote], paint: Paint, width: usize) {
     let at = turn.at.map(|at| format!("  {}", date::moment(at))).unwrap_or_default();
-    let _ = writeln!(out, "    {} {}{}", paint.name(&turn.speaker), paint.dim(&turn.source_id), paint.dim(&at));
+    let _ =
+        writeln!(out, "    {} {}{}", paint.name(&turn.speaker), paint.dim(&turn.source_id), paint.dim(&at));
     let ranges = quotes.iter().filter(|q| q.turn == turn.index).map(|q| (q.start as usize, q.end as usize));
     for line in wrap(&mark(&turn.text, &ranges.collect::<Vec<_>>(), paint), width.saturating_sub(6)) {
         let _ = writeln!(out, "      {line}");
@@ -126,7 +127,7 @@ pub(crate) fn turn_lines(out: &mut String, turn: &Turn, quotes: &[Quote], paint:
     }
 }
 
-/// The text with byte ranges marked word by word, so that marks survive a break of the line.
+/// The text with byte ranges marked; a range that overlaps the one before it is marked from where that ends.
 pub(crate) fn mark(text: &str, ranges: &[(usize, usize)], paint: Paint) -> String {
     let mut sorted: Vec<(usize, usize)> = ranges.to_vec();
     sorted.sort_unstable();
