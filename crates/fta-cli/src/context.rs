@@ -1,0 +1,118 @@
+//! What commands work with: settings, printer, the memory and its embedder.
+
+use std::{path::Path, sync::Arc};
+
+use anyhow::{Context as _, Result, bail};
+use fta_mem::{Memory, UserMemory, units::Namespace};
+
+use crate::{embedder::LazyEmbedder, printer::Printer, settings::Settings};
+
+/// What commands work with.
+pub(crate) struct Context {
+    /// Settings of this run.
+    pub(crate) settings: Settings,
+    /// Where text goes.
+    pub(crate) printer: Printer,
+    /// The embedding model.
+    pub(crate) embedder: Arc<LazyEmbedder>,
+}
+
+impl Context {
+    /// Makes the context of one run.
+    pub(crate) fn new(settings: Settings) -> Self {
+        let printer = Printer::new(&settings);
+        let embedder = LazyEmbedder::new(&settings, printer);
+        Self { settings, printer, embedder }
+    }
+
+    /// Opens the memory in a directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub(crate) fn open(&self, directory: &Path) -> Result<Memory> {
+        Memory::builder()
+            .path(directory)
+            .embedder(Arc::clone(&self.embedder) as Arc<_>)
+            .config(self.settings.config.clone())
+            .build()
+            .with_context(|| format!("memory in `{}` cannot be opened", directory.display()))
+    }
+
+    /// Opens the memory of the settings, for writing.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub(crate) fn memory(&self) -> Result<Memory> {
+        self.open(&self.settings.data)
+    }
+
+    /// Opens the memory of the settings, which must be there.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be opened.
+    pub(crate) fn existing_memory(&self) -> Result<Memory> {
+        let directory = &self.settings.data;
+        if !directory.is_dir() {
+            bail!(
+                "there is no memory in `{}`; `fta ingest FILE` makes one, `--data DIR` names another",
+                directory.display()
+            );
+        }
+        self.memory()
+    }
+
+    /// The user of the settings, or the only one there is.
+    ///
+    /// # Errors
+    /// There is no such user, or there are several and none is named.
+    pub(crate) fn user(&self) -> Result<UserMemory> {
+        let memory = self.existing_memory()?;
+        let name = choose_user(&memory.namespaces()?, self.settings.user.as_ref(), &self.settings.data)?;
+        memory.user(name.clone()).with_context(|| format!("memory of `{name}` cannot be read"))
+    }
+}
+
+fn choose_user(users: &[Namespace], wanted: Option<&Namespace>, directory: &Path) -> Result<Namespace> {
+    let place = directory.display();
+    match (wanted, users) {
+        (_, []) => bail!("memory in `{place}` is empty; fill it with `fta ingest FILE`"),
+        (Some(wanted), users) if users.contains(wanted) => Ok(wanted.clone()),
+        (Some(wanted), users) => {
+            bail!("there is no user `{wanted}` in `{place}`; there are {}", names(users))
+        }
+        (None, [only]) => Ok(only.clone()),
+        (None, users) => {
+            bail!("memory in `{place}` is of several users; choose with `--user NAME`: {}", names(users))
+        }
+    }
+}
+
+fn names(users: &[Namespace]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = users.iter().take(SHOWN).map(|u| format!("`{u}`")).collect::<Vec<_>>().join(", ");
+    if users.len() > SHOWN {
+        text.push_str(&format!(" and {} more", users.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_is_named_or_the_only_one() {
+        let name = |s: &str| Namespace::new(s).unwrap();
+        let choose = |users: &[&str], wanted: Option<&str>| {
+            let users: Vec<_> = users.iter().map(|s| name(s)).collect();
+            choose_user(&users, wanted.map(name).as_ref(), Path::new("d"))
+                .map(String::from)
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(choose(&["a"], None), Ok("a".to_owned()));
+        assert_eq!(choose(&["a", "b"], Some("b")), Ok("b".to_owned()));
+        assert!(choose(&[], Some("a")).unwrap_err().contains("empty"));
+        assert!(choose(&["a", "b"], None).unwrap_err().ends_with("`a`, `b`"));
+        assert!(choose(&["a"], Some("c")).unwrap_err().contains("no user `c`"));
+    }
+}

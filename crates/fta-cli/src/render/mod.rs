@@ -1,0 +1,8 @@
+//! From values of the facade to text for people ([`unit`], [`session`], [`table`]) and to JSON ([`wire`]).
+
+pub(crate) mod answer;
+pub(crate) mod date;
+pub(crate) mod session;
+pub(crate) mod table;
+pub(crate) mod unit;
+pub(crate) mod wire;

@@ -1,0 +1,92 @@
+//! Settings of one run: flags and environment, made ready for use.
+
+use std::{
+    io::{IsTerminal as _, stderr, stdout},
+    path::PathBuf,
+};
+
+use anyhow::{Context as _, Result};
+use fta_mem::{MemoryConfig, retrieve::RetrievalConfig, units::Namespace};
+
+use crate::{
+    args::{Color, Global, Preset},
+    paint::Paint,
+};
+
+/// Width of tables where there is no terminal to ask.
+const WIDTH_WITHOUT_TERMINAL: usize = 140;
+
+/// Settings of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The data directory.
+    pub(crate) data: PathBuf,
+    /// The user, if one was named.
+    pub(crate) user: Option<Namespace>,
+    /// Whether data is printed as JSON.
+    pub(crate) json: bool,
+    /// Folder of the model, if one was named.
+    pub(crate) model_dir: Option<PathBuf>,
+    /// Whether the network is off limits.
+    pub(crate) offline: bool,
+    /// Whether progress and remarks are left out.
+    pub(crate) quiet: bool,
+    /// Settings of the memory.
+    pub(crate) config: MemoryConfig,
+    /// Colours of standard output.
+    pub(crate) paint: Paint,
+    /// Colours of standard error.
+    pub(crate) paint_err: Paint,
+    /// Columns of the output.
+    pub(crate) width: usize,
+}
+
+impl Settings {
+    /// Makes settings of flags.
+    ///
+    /// # Errors
+    /// No legal user name; no data directory given where the system has none.
+    pub(crate) fn of(global: &Global) -> Result<Self> {
+        let data = match &global.data {
+            Some(data) => data.clone(),
+            None => directories::ProjectDirs::from("", "", "fta-mem")
+                .map(|directories| directories.data_dir().to_owned())
+                .context("the system names no home directory; say where the memory is with `--data DIR`")?,
+        };
+        let user = global.user.as_ref().map(|name| Namespace::new(name.as_str())).transpose()?;
+        let retrieval = match global.preset {
+            Preset::Offline => RetrievalConfig::offline(),
+            Preset::EsMemeval => RetrievalConfig::es_memeval(),
+            Preset::Locomo => RetrievalConfig::locomo(),
+        };
+        Ok(Self {
+            data,
+            user,
+            json: global.json,
+            model_dir: global.model_dir.clone(),
+            offline: global.offline,
+            quiet: global.quiet,
+            config: MemoryConfig { retrieval, ..MemoryConfig::default() },
+            paint: paint(global.color, stdout().is_terminal()),
+            paint_err: paint(global.color, stderr().is_terminal()),
+            width: width(),
+        })
+    }
+}
+
+/// Whether to use colours on a stream.
+pub(crate) fn paint(color: Color, is_terminal: bool) -> Paint {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Paint::new(match color {
+        Color::Auto => is_terminal && !forbidden,
+        Color::Always => true,
+        Color::Never => false,
+    })
+}
+
+fn width() -> usize {
+    match terminal_size::terminal_size_of(stdout()) {
+        Some((width, _)) => usize::from(width.0).clamp(60, 200),
+        None => WIDTH_WITHOUT_TERMINAL,
+    }
+}
