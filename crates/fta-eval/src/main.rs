@@ -1,2 +1,178 @@
-//! Entry point.
-fn main() {}
+//! `fta-eval`: measures memories on data sets. Tables on standard output, progress on a terminal's standard error.
+#![expect(clippy::print_stdout, reason = "tables are the output of the program")]
+
+use std::{
+    fs::File,
+    io::{BufWriter, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use fta_eval::{
+    bench::{Preset, Selection, Step, answers, arms::Arm, coverage, embedder, retrieval, temporal},
+    datasets::{self, Format, Loaded},
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// Measures dialogue memories on data sets.
+#[derive(Debug, Parser)]
+#[command(name = "fta-eval", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Evidence recall: which gold turns are in what is handed back.
+    Retrieval {
+        #[command(flatten)]
+        common: Common,
+        /// Settings of the memory: offline, locomo or es_memeval.
+        #[arg(long, default_value = "offline")]
+        preset: Preset,
+        /// Arms to run.
+        #[arg(long, value_delimiter = ',', default_value = "ours,bm25-turn,dense-turn,trial")]
+        arms: Vec<Arm>,
+    },
+    /// Event times: is the gold date of a "when" question the event time of a retrieved unit?
+    Temporal {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Answers against gold answers, and refusals.
+    Answers {
+        #[command(flatten)]
+        common: Common,
+        /// Settings of the memory: offline, locomo or es_memeval.
+        #[arg(long, default_value = "offline")]
+        preset: Preset,
+    },
+    /// Units per session and the share of turns they hold, for any format.
+    Coverage {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// What is in a data file, and what is odd about it.
+    Inspect {
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// The data file.
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// Its format: locomo, evoemo, longmemeval, esconv or chat; found by looking at it where this is not given.
+    #[arg(long)]
+    format: Option<Format>,
+    /// Folder with the embedding model's files, instead of the cache or a download.
+    #[arg(long, value_name = "DIR")]
+    model_dir: Option<PathBuf>,
+    /// At most so many questions of each conversation (coverage: so many conversations).
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Conversations by id.
+    #[arg(long, value_delimiter = ',', value_name = "IDS")]
+    conversations: Vec<String>,
+    /// Write one JSON object per question (or conversation) to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Common {
+    fn load(&self) -> anyhow::Result<Loaded> {
+        let loaded = datasets::load(&self.data, self.format)?;
+        Ok(loaded)
+    }
+
+    fn selection(&self) -> Selection {
+        Selection { conversations: self.conversations.clone(), limit: self.limit }
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(Cli::parse().command).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run(command: Command) -> anyhow::Result<()> {
+    let bar = bar();
+    let watch = |step: Step<'_>| {
+        bar.set_length(step.total as u64);
+        bar.set_position(step.done as u64);
+        bar.set_message(format!("{} {}", step.conversation, step.doing));
+    };
+    match command {
+        Command::Retrieval { common, preset, arms } => {
+            let run = retrieval::RetrievalRun { selection: common.selection(), arms, preset };
+            let embedder = embedder(common.model_dir.as_deref())?;
+            let report = retrieval::run(&common.load()?.cases, &embedder, &run, &watch).await?;
+            bar.finish_and_clear();
+            print!("{}", report.render());
+            write_lines(common.json.as_deref(), &report.questions)
+        }
+        Command::Temporal { common } => {
+            let embedder = embedder(common.model_dir.as_deref())?;
+            let results =
+                temporal::run(&common.load()?.cases, &embedder, &common.selection(), &watch).await?;
+            bar.finish_and_clear();
+            print!("{}", temporal::render(&results));
+            write_lines(common.json.as_deref(), &results)
+        }
+        Command::Answers { common, preset } => {
+            let embedder = embedder(common.model_dir.as_deref())?;
+            let results =
+                answers::run(&common.load()?.cases, &embedder, &common.selection(), preset, &watch).await?;
+            bar.finish_and_clear();
+            print!("{}", answers::render(&results));
+            write_lines(common.json.as_deref(), &results)
+        }
+        Command::Coverage { common } => {
+            let embedder = embedder(common.model_dir.as_deref())?;
+            let results =
+                coverage::run(&common.load()?.cases, &embedder, &common.selection(), &watch).await?;
+            bar.finish_and_clear();
+            print!("{}", coverage::render(&results));
+            write_lines(common.json.as_deref(), &results)
+        }
+        Command::Inspect { common } => {
+            let report = common.load()?.report;
+            println!("{report}");
+            write_lines(common.json.as_deref(), &[report])
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({elapsed})")
+        .expect("the template is legal");
+    ProgressBar::new(0).with_style(style)
+}
+
+fn write_lines<T: Serialize>(path: Option<&Path>, rows: &[T]) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let write = || -> anyhow::Result<()> {
+        let mut out = BufWriter::new(File::create(path)?);
+        for row in rows {
+            serde_json::to_writer(&mut out, row)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(out.flush()?)
+    };
+    write().with_context(|| format!("`{}` could not be written", path.display()))
+}

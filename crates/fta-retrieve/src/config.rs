@@ -106,8 +106,8 @@ impl RetrievalConfig {
         Self {
             tau: 0.0,
             k: 25,
-            views: ViewWeights { rho: 0.0, sentence: 0.6, context: 0.4 },
-            boosts: Boosts { lexical: 0.2, lexical_window: 0.2, speaker: 0.1, adjacency: 0.2 },
+            views: ViewWeights { rho: 0.3, sentence: 0.225, context: 0.3 },
+            boosts: Boosts { lexical: 0.05, lexical_window: 0.25, speaker: 0.0, adjacency: 0.25 },
             source: SourceScope::Quoted,
             style: PacketStyle::Compact,
             ..Self::es_memeval()

@@ -19,6 +19,9 @@ const NUMBER_WORDS: [&str; 13] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 ];
 
+/// Words after a denial that it may deny.
+const DENIAL_REACH: usize = 3;
+
 /// A claim, taken apart.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
@@ -30,6 +33,8 @@ pub(crate) struct Reading {
     pub(crate) numbers: BTreeSet<(String, String)>,
     /// Whether it denies something.
     pub(crate) negated: bool,
+    /// Stems of the content words right after a denial: what is denied.
+    pub(crate) denied: BTreeSet<String>,
     /// Whether it asks.
     pub(crate) asks: bool,
 }
@@ -46,6 +51,7 @@ impl Reading {
         let stemmer = Stemmer::create(Algorithm::English);
         let mut reading = Self { asks: lower.trim_end().ends_with('?'), ..Self::default() };
         reading.words.push(' ');
+        let mut denial = None;
         for (position, token) in tokens.iter().enumerate() {
             reading.words.push_str(token);
             reading.words.push(' ');
@@ -57,8 +63,13 @@ impl Reading {
                 || matches!(bare, "not" | "never" | "no" | "nobody" | "nothing" | "cannot")
             {
                 reading.negated = true;
+                denial = Some(position);
             } else if !bare.contains('\'') && !is_stopword(bare) && !names.contains(bare) {
-                reading.content.insert(stemmer.stem(bare).into_owned());
+                let stem = stemmer.stem(bare).into_owned();
+                if denial.is_some_and(|at| position <= at + DENIAL_REACH) {
+                    reading.denied.insert(stem.clone());
+                }
+                reading.content.insert(stem);
             }
         }
         reading
@@ -128,6 +139,7 @@ mod tests {
     fn takes_a_claim_apart() {
         let reading = Reading::new("Ines's three brothers don't sail anymore.", ["Ines"]);
         assert_eq!(reading.content.iter().collect::<Vec<_>>(), ["brother", "sail"]);
+        assert_eq!(reading.denied.iter().collect::<Vec<_>>(), ["sail"]);
         assert!(reading.negated && !reading.asks && reading.has_any(&["anymore"]));
         assert!(reading.counts_differ(&Reading::new("Ines has 4 brothers", ["Ines"])));
         assert!(!reading.counts_differ(&Reading::new("Ines has 3 brothers and 4 cats", ["Ines"])));

@@ -89,7 +89,9 @@ fn unit(dim: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec(-1.0_f32..1.0, dim).prop_map(|mut vector| {
         vector[0] += 1.5;
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|x| *x /= norm);
+        for x in &mut vector {
+            *x /= norm;
+        }
         vector
     })
 }

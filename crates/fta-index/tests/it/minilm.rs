@@ -43,7 +43,7 @@ fn fixture() -> (Vec<String>, Vec<Vec<f32>>) {
 fn check(found: &[f32], expect: &[f32], text: &str) {
     assert_eq!(found.len(), expect.len());
     let apart = found.iter().zip(expect).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
-    assert!(apart < 1e-5, "{apart} apart for `{:.40}`", text);
+    assert!(apart < 1e-5, "{apart} apart for `{text:.40}`");
 }
 
 #[test]

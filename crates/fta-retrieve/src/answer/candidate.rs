@@ -50,7 +50,11 @@ impl Candidate<'_> {
 /// All candidates of a packet in a fixed order: by rank, session, turn and position. Each sentence once.
 pub(super) fn candidates(packet: &Packet) -> Vec<Candidate<'_>> {
     let n_primary = packet.primary.len();
-    let primary = packet.ranked().into_iter().map(|p| (&p.unit, p.rank, p.score.total));
+    let primary = packet.ranked().into_iter().map(|p| {
+        // A score that is no number says nothing.
+        let total = if p.score.total.is_finite() { p.score.total } else { 0.0 };
+        (&p.unit, p.rank, total)
+    });
     let linked = packet.linked.iter().enumerate().map(|(i, l)| (&l.unit, n_primary + i, 0.0));
     let mut seen: BTreeMap<(&SessionId, u32, usize), usize> = BTreeMap::new();
     let mut out: Vec<Candidate<'_>> = Vec::new();

@@ -69,7 +69,8 @@ fn month_name(month: i8) -> &'static str {
 fn anchored(time: &EventTime, interval: DateInterval, said_on: Date) -> Option<String> {
     let said = day_text(said_on);
     let text = words::lower(&time.text);
-    let side = if interval.contains(said_on) {
+    // "This weekend" is the weekend of the day, even when it lies ahead.
+    let side = if interval.contains(said_on) || text.starts_with("this ") {
         "of"
     } else if interval.last < said_on {
         "before"

@@ -47,11 +47,11 @@ impl Default for ExtractiveConfig {
             weights: ScoreWeights::default(),
             min_support: 0.2,
             max_foreign_lead: 0.05,
-            lead_margin: 0.3,
+            lead_margin: 0.4,
             max_leading: 6,
-            list_margin: 0.35,
+            list_margin: 0.25,
             max_items: 6,
-            max_words: 25,
+            max_words: 20,
             dates: DateStyle::default(),
         }
     }

@@ -118,7 +118,7 @@ fn inverse_frequencies(asked: &Asked<'_>, sentences: &[BTreeSet<String>]) -> BTr
         .iter()
         .map(|stem| {
             let df = sentences.iter().filter(|s| s.contains(stem)).count() as f32;
-            // The noun asked for is often not said ("what instruments": "my clarinet").
+            // The noun asked for is often not said ("what instruments": "my drum kit").
             let weight = if asked.wanted.contains(stem) { 0.6 } else { 1.0 };
             (stem.clone(), weight * (1.0 + (n + 1.0) / (df + 1.0)).ln())
         })
@@ -160,7 +160,7 @@ pub(super) fn speaker_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
     }
 }
 
-/// Whether a name in the sentence can only be an address ("Thanks, Mel!"): it is set off by commas or ends it.
+/// Whether a name in the sentence can only be an address ("Thanks, Lou!"): it is set off by commas or ends it.
 fn vocative_only(text: &str) -> bool {
     words::tokens(text).iter().filter(|t| t.capitalised() && t.start > 0).all(|t| {
         let before = text[..t.start].trim_end();

@@ -353,6 +353,35 @@ async fn the_port_answers_the_same() {
     assert_eq!(answerer.answer(&packet).await.expect("no embedder can fail"), answer(&packet));
 }
 
+/// Embeds a text as a pet text or another text, so that meaning can win where no word is shared.
+struct PetEmbedder;
+
+impl fta_index::Embedder for PetEmbedder {
+    fn model_id(&self) -> &'static str {
+        "pets"
+    }
+
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<fta_index::Embeddings, fta_index::EmbedError> {
+        let pet = |t: &&str| ["puppy", "dog", "Biscuit"].iter().any(|w| t.contains(w));
+        let rows = texts.iter().flat_map(|t| if pet(t) { [1.0, 0.0] } else { [0.0, 1.0] }).collect();
+        fta_index::Embeddings::new(2, rows)
+    }
+}
+
+#[test]
+fn an_embedder_finds_what_words_do_not() {
+    let lines: Vec<(&str, &str)> =
+        NOISE.into_iter().chain([("Irina", "Biscuit arrived here from Lisbon.")]).collect();
+    let packet = packet("Where did Irina get the puppy?", &[(DAY, &lines)]);
+    let with = ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(std::sync::Arc::new(PetEmbedder)));
+    assert_eq!(with.answer_now(&packet).expect("this embedder never fails").text, "Lisbon");
+    assert!(answer(&packet).abstained);
+}
+
 mod properties {
     use proptest::prelude::*;
 

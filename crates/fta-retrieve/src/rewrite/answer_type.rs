@@ -103,7 +103,9 @@ fn what(rest: &[&str]) -> AnswerType {
     if rest.iter().any(|w| matches!(*w, "feel" | "feeling"))
         && matches!(next, "did" | "does" | "do" | "made" | "makes")
     {
-        let makes = matches!(next, "made" | "makes");
+        // "What did she do to feel better" asks for a deed.
+        let makes = matches!(next, "made" | "makes")
+            || rest.windows(3).any(|w| w[0] == "do" && w[1] == "to" && matches!(w[2], "feel"));
         return if makes { AnswerType::What } else { AnswerType::Feeling };
     }
     let be_plural = matches!(next, "are" | "were");

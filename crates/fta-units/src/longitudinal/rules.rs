@@ -35,7 +35,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
     let patterns = [
         (
             ProfileTopic::Goal,
-            r"\b(?:wants? to|hopes? to|plans? to|aims? to|intends? to|would (?:like|love) to|dreams? of|dream is|goal is|saving up for|working towards?)\b".to_owned(),
+            r"\b(?:wants? to|hopes? to|aims? to|would (?:like|love) to|dreams of|dreaming of|dream is|goal is|saving up for|working towards?)\b".to_owned(),
         ),
         (
             ProfileTopic::Health,
@@ -44,7 +44,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         (
             ProfileTopic::Relationship,
             format!(
-                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ ){{0,2}}(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b)"
+                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b)"
             ),
         ),
         (
@@ -63,7 +63,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         ),
         (
             ProfileTopic::Preference,
-            r"\b(?:(?:really |also |still )?(?:likes?|loves?|enjoys?|hates?|dislikes?|prefers?|adores?)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
+            r"\b(?:likes|loves|enjoys|hates|dislikes|prefers|adores|(?:i|we|they|really|also|still|always) (?:like|love|enjoy|hate|dislike|prefer|adore)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
         ),
         (
             ProfileTopic::Belief,
@@ -91,6 +91,21 @@ const UNSTABLE: &[&str] = &[
     "wondering",
     "dreamed that",
     "pretended",
+];
+
+/// Words of a plan for the next days, which is no goal that lasts.
+const SOON: &[&str] = &[
+    "today",
+    "tonight",
+    "tomorrow",
+    "this weekend",
+    "this week",
+    "next week",
+    "next weekend",
+    "soon",
+    "later today",
+    "this evening",
+    "this afternoon",
 ];
 
 const DID_NOT_HELP: &[&str] = &[
@@ -283,6 +298,9 @@ fn facts(unit: &Unit) -> Vec<ProfileEntry> {
         let (topic, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(&lower))?;
         let topic =
             if unit.fact.situation == SituationType::BeliefCandidate { ProfileTopic::Belief } else { *topic };
+        if topic == ProfileTopic::Goal && reading.has_any(SOON) {
+            return None;
+        }
         let named = lower.contains(&person.to_lowercase());
         let text = if named { sentence.to_owned() } else { format!("{person}: {sentence}") };
         Some(ProfileEntry {
@@ -428,5 +446,4 @@ fn seeker<'a>(unit: &'a Unit, giver: &str, units: &'a [Unit]) -> Option<&'a str>
 }
 
 #[cfg(test)]
-#[path = "rules_tests.rs"]
 mod tests;

@@ -50,6 +50,8 @@ fn named(scored: &Scored<'_>) -> Option<String> {
     for token in words::tokens(scored.candidate.text) {
         if let Some(noun) = emotion::emotion_of(token.text)
             && !nouns.contains(&noun)
+            // "I love it", "I hope so" and "sorry" say little of how somebody felt.
+            && !matches!(noun, "love" | "hope")
         {
             nouns.push(noun);
             found.push(token.text);

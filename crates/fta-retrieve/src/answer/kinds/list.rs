@@ -14,12 +14,14 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
     let eligible = input.scored.iter().enumerate().take_while(|(_, s)| s.score >= floor);
     for (position, scored) in eligible.filter(|(_, s)| !s.candidate.is_question()) {
         // One speaker's list is not filled up with the other's things.
-        if scored.speaker < best.speaker.min(0.7) || items.len() >= input.config.max_items {
+        let foreign = scored.speaker < best.speaker.min(0.7);
+        let unrelated = position > 0 && scored.matched.is_empty();
+        if foreign || unrelated || items.len() >= input.config.max_items {
             continue;
         }
         let Some(text) = span::object_span(input.asked, &scored.candidate) else { continue };
         let mut gave = false;
-        for item in split_items(&text) {
+        for item in split_items(&text).into_iter().filter(|i| is_thing(i)) {
             let key: BTreeSet<String> = words::content_stems(&item).into_iter().collect();
             let known = key.is_empty() || seen.iter().any(|s| key.is_subset(s) || s.is_subset(&key));
             if !known && items.len() < input.config.max_items {
@@ -32,9 +34,27 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
             used.push(position);
         }
     }
+    if items.is_empty() {
+        return super::what::extract(input);
+    }
     let certainty = if items.len() > 1 { 0.9 } else { 0.7 };
-    (!items.is_empty()).then(|| Extracted { text: items.join(", "), time: None, certainty, used })
+    Some(Extracted { text: items.join(", "), time: None, certainty, used })
 }
+
+/// Whether an item reads as a thing and not as a clause.
+fn is_thing(item: &str) -> bool {
+    let norms: Vec<String> = words::tokens(item).iter().map(words::Token::norm).collect();
+    let clause =
+        norms.first().is_some_and(|w| words::is_first_person_any(w) || words::listed(CLAUSE_STARTS, w));
+    let inner = norms
+        .iter()
+        .skip(1)
+        .any(|w| matches!(w.as_str(), "i" | "we" | "i'm" | "i've" | "is" | "are" | "was" | "that's"));
+    !clause && !inner && norms.len() <= 6
+}
+
+const CLAUSE_STARTS: &str = "it it's that that's this there he she they you you're since when if but so who which been was \
+    is are were for from great awesome amazing good nice sure happy glad can could will would";
 
 /// The items of an enumeration ("a, b and c"); a text without one is one item.
 pub(super) fn split_items(text: &str) -> Vec<String> {
@@ -61,7 +81,7 @@ mod tests {
 
     #[test]
     fn enumerations_split() {
-        assert_eq!(split_items("a bed, some toys, and puppy pads"), ["bed", "toys", "puppy pads"]);
+        assert_eq!(split_items("a kettle, some mugs, and tea towels"), ["kettle", "mugs", "tea towels"]);
         assert_eq!(split_items("chess and long walks"), ["chess", "long walks"]);
         assert_eq!(split_items("painting"), ["painting"]);
     }

@@ -90,7 +90,7 @@ pub(in crate::answer) fn shortened(sentence: &str, max_words: usize) -> String {
             aww haha ok okay so honestly actually",
             &norm,
         );
-        // "Thanks, Mel!": a name right after an opener is an address.
+        // "Thanks, Lou!": a name right after an opener is an address.
         let address = start > 0 && token.capitalised() && set_off && !words::is_stop(&norm);
         if token.start == start && set_off && (opener || address) {
             start = gap_end;

@@ -136,7 +136,7 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
     let range = modified_noun(asked, &marked)
         .or_else(|| before_copula(asked, &marked))
         .or_else(|| after_verb(asked, &marked))
-        .or_else(|| largest_gap(&marked))?;
+        .or_else(|| largest_gap(&marked).filter(|&range| marked.n_content(range) > 1))?;
     let range = trim(&marked, range);
     let text = strip_times(marked.slice(range), candidate);
     let text = owned_by_speaker(text, candidate.speaker);

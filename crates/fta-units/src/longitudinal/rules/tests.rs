@@ -70,7 +70,11 @@ fn topics_of_stable_facts() {
     check("Ines wants to learn Greek.", &[ProfileTopic::Goal]);
     check("Ines sees herself as a failure.", &[ProfileTopic::Belief]);
     check("Ines lives in Porto. She has a cat.", &[ProfileTopic::Place, ProfileTopic::Possession]);
+    check("I really like rain.", &[ProfileTopic::Preference]);
     check("Ines went to the market.", &[]);
+    check("Ines teaches her dog tricks like rolling over, full of love.", &[]);
+    check("Ines wants to go to the cinema tonight.", &[]);
+    check("Ines has a shelf of kids' books.", &[]);
     check("Does Ines like rain?", &[]);
     check("Ines used to live in Porto.", &[]);
     check("Ines no longer works at the bank.", &[]);

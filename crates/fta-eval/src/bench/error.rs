@@ -1,0 +1,48 @@
+//! Runs that cannot go on.
+
+use fta_mem::index::{EmbedError, candle, weights};
+
+/// A run that cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// A conversation is not in the file.
+    #[error("there is no conversation `{id}`; the file has {known}")]
+    NoConversation {
+        /// What was asked for.
+        id: String,
+        /// What is there.
+        known: String,
+    },
+    /// Nothing is left to measure.
+    #[error("no question of the file can be used here: {wanted}")]
+    NoQuestions {
+        /// What is needed.
+        wanted: &'static str,
+    },
+    /// The model's files cannot be had.
+    #[error("embedding model could not be found")]
+    Weights(#[from] weights::WeightsError),
+    /// The model cannot be loaded.
+    #[error("embedding model could not be loaded")]
+    Model(#[from] candle::LoadError),
+    /// A reference arm could not embed.
+    #[error("texts could not be embedded")]
+    Embed(#[from] EmbedError),
+    /// The memory failed.
+    #[error("memory of `{conversation}` failed")]
+    Memory {
+        /// The conversation.
+        conversation: String,
+        /// The cause.
+        source: fta_mem::Error,
+    },
+    /// A conversation's id is no name for a memory.
+    #[error("`{conversation}` cannot name a memory")]
+    Name {
+        /// The id.
+        conversation: String,
+        /// The cause.
+        source: fta_mem::units::StoreError,
+    },
+}
