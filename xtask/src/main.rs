@@ -1,2 +1,102 @@
-//! Entry point.
-fn main() {}
+//! `cargo xtask`: set-up, demo, tests, benchmarks and the checks of continuous integration.
+//!
+//! Needs cargo and, where the Hugging Face hub is out of reach, Python with pip. Every step prints the command it runs.
+
+mod ci;
+mod steps;
+mod tidy;
+mod workspace;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::workspace::Workspace;
+
+/// Set-up, demo, tests, benchmarks and checks of the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Fetch and verify the embedding model
+    Setup,
+    /// Set up, then run the demo and check its answers
+    Demo,
+    /// Set up, then run all tests and doctests
+    Test {
+        /// Passed on to the test runner, for example a part of a test's name
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Run a benchmark in the release profile
+    Bench {
+        /// What to measure
+        #[arg(value_enum)]
+        what: Benchmark,
+        /// Data set [default: the six LoCoMo conversations in ../shared/data]
+        #[arg(long, value_name = "FILE")]
+        data: Option<PathBuf>,
+        /// Passed on to `fta-eval`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Run every check that a change must pass
+    Ci,
+    /// Check the rules of the workspace that no other tool knows
+    Tidy,
+    /// Build the book, if mdbook is installed
+    Docs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Benchmark {
+    Retrieval,
+    Temporal,
+    Answers,
+    Coverage,
+}
+
+/// Where the benchmarks look for data, from the root of the workspace.
+const DEFAULT_DATA: &str = "../shared/data/locomo/locomo-dev6.json";
+
+fn main() -> Result<()> {
+    let task = Cli::parse().task;
+    let workspace = Workspace::read()?;
+    match task {
+        Task::Setup => steps::setup(&workspace),
+        Task::Demo => steps::demo(&workspace),
+        Task::Test { arguments } => steps::test(&workspace, &arguments),
+        Task::Bench { what, data, arguments } => bench(&workspace, what, data, &arguments),
+        Task::Ci => ci::run(&workspace),
+        Task::Tidy => tidy::run(&workspace),
+        Task::Docs => steps::docs(&workspace).map(|_| ()),
+    }
+}
+
+fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, arguments: &[String]) -> Result<()> {
+    let data = data.unwrap_or_else(|| workspace.root.join(DEFAULT_DATA));
+    if !data.is_file() {
+        bail!(
+            "there is no data set `{}`; name one with `--data FILE` (LoCoMo is not part of this repository: its licence \
+             is non-commercial, get it from its authors)",
+            data.display()
+        );
+    }
+    steps::setup(workspace)?;
+    let name = match what {
+        Benchmark::Retrieval => "retrieval",
+        Benchmark::Temporal => "temporal",
+        Benchmark::Answers => "answers",
+        Benchmark::Coverage => "coverage",
+    };
+    let data = data.display().to_string();
+    let mut command = vec!["run", "--release", "--package", "fta-eval", "--", name, "--data", &data];
+    command.extend(arguments.iter().map(String::as_str));
+    steps::cargo(workspace, &command, &[])
+}
