@@ -48,7 +48,7 @@ impl Default for ExtractiveConfig {
         Self {
             weights: ScoreWeights::default(),
             min_support: 0.38,
-            max_foreign_lead: 0.05,
+            max_foreign_lead: 0.0,
             max_compared: 20,
             lead_margin: 0.4,
             max_leading: 6,

@@ -41,8 +41,8 @@ impl Default for ScoreWeights {
     fn default() -> Self {
         Self {
             coverage: 1.0,
-            similarity: 0.8,
-            unit: 0.6,
+            similarity: 0.6,
+            unit: 0.75,
             kind: 0.25,
             speaker: 0.3,
             time: 0.3,

@@ -46,12 +46,12 @@ fn felt(input: Input<'_, '_>, scored: &Scored<'_>) -> Option<String> {
 /// The emotion words of the sentence as said.
 fn named(scored: &Scored<'_>) -> Option<String> {
     let mut found: Vec<&str> = Vec::new();
-    let mut nouns: Vec<&str> = Vec::new();
+    let mut nouns: Vec<String> = Vec::new();
     for token in words::tokens(scored.candidate.text) {
         if let Some(noun) = emotion::emotion_of(token.text)
             && !nouns.contains(&noun)
             // "I love it", "I hope so" and "sorry" say little of how somebody felt.
-            && !matches!(noun, "love" | "hope")
+            && !matches!(noun.as_str(), "love" | "hope")
         {
             nouns.push(noun);
             found.push(token.text);
