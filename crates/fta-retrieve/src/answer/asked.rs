@@ -136,7 +136,8 @@ fn only_asks(word: &str) -> bool {
         "kind kinds type types sort sorts many much long often old ago remember recall tell \
             mention mentions mentioned according name names year month date day reason thing \
             things something say said recently likely different specific certain one some time \
-            times now currently nowadays today new",
+            times now currently nowadays today new originally previously formerly initially earlier former \
+            previous",
         word,
     )
 }

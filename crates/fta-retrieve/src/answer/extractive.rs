@@ -124,7 +124,7 @@ fn support(asked: &Asked<'_>, scored: &[Scored<'_>], extracted: &Extracted) -> f
         // Nobody has a name for what the question names.
         .filter(|s| !(asked.wants_name() && s.covered < 0.1))
         .map(|s| {
-            let similar = s.similarity.map_or(s.covered, |x| (x - 0.2).max(0.0));
+            let similar = s.similarity.map_or(0.6 * s.covered, |x| (x - 0.2).max(0.0));
             // A sentence that repeats nothing must be very near.
             let similar = if s.covered < 0.1 { 0.6 * similar } else { similar };
             let about = if asked.query.speakers.is_empty() { 0.9 } else { 0.4 + 0.6 * s.speaker };

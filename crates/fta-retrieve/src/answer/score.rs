@@ -98,7 +98,9 @@ pub(super) fn score_all<'a>(
         around_stems.extend(words::content_stems(&candidate.unit.fact.claim));
         let own = coverage(&idf, |s| nearness(s, own_stems));
         let around = coverage(&idf, |s| nearness(s, own_stems).max(nearness(s, &around_stems)));
-        let covered = own + 0.55 * (around - own);
+        // "I'm a baker" repeats no word of "what does she do for a living".
+        let told = asked.wants_occupation() && super::kinds::occupation(&candidate).is_some();
+        let covered = if told { 1.0 } else { own + 0.55 * (around - own) };
         let speaker = speaker_fit(asked, &candidate);
         let unit = 0.5 * (candidate.unit_score / best_unit).clamp(0.0, 1.0)
             + 0.5 / (1.0 + candidate.rank as f32 / 3.0);

@@ -325,6 +325,57 @@ fn abstains_when_only_the_other_said_so() {
 }
 
 #[test]
+fn abstains_when_nothing_speaks_of_what_is_named() {
+    let lines =
+        [("Irina", "We named our boat Heron."), ("Irina", "I bought a desk for my office on Friday.")];
+    for question in [
+        "What is the name of Irina's parrot?",
+        "When did Irina go to Peru?",
+        "When did Irina buy a motorcycle?",
+        "How much does Irina earn?",
+    ] {
+        assert!(ask(question, &lines).abstained, "{question}: {}", ask(question, &lines).text);
+    }
+    check("What is the name of Irina's boat?", &lines, "Heron");
+}
+
+#[test]
+fn related_words_and_kinds_answer() {
+    let lines = [("Irina", "I play the cello in a quartet."), ("Paul", "My sister loves the opera.")];
+    check("What instrument does Irina play?", &lines, "cello");
+    check("Where does Irina live?", &[("Irina", "Last year I moved to Porto.")], "Porto");
+    let lines = [("Irina", "I'm a tax clerk in a small firm."), ("Irina", "My work is dull.")];
+    check("What does Irina do for a living?", &lines, "tax clerk");
+}
+
+#[test]
+fn who_takes_up_the_sentence_before_and_leaves_places() {
+    check(
+        "With whom does Irina play chess?",
+        &[("Irina", "My friend Ada is back. We play chess on Mondays.")],
+        "Ada",
+    );
+    check("Who drove Irina's van?", &[("Irina", "In Porto my brother Oskar drove the van.")], "Oskar");
+}
+
+#[test]
+fn how_things_are_is_told_by_the_newest_and_how_they_were_by_the_oldest() {
+    let old = date(2021, 3, 1);
+    let new = date(2022, 9, 1);
+    let sessions: [(Date, &[(&str, &str)]); 2] =
+        [(old, &[("Irina", "I live in Porto.")]), (new, &[("Irina", "I live in Lyon.")])];
+    assert_eq!(answer(&packet("Where does Irina live now?", &sessions)).text, "Lyon");
+    assert_eq!(answer(&packet("Where did Irina live at first?", &sessions)).text, "Porto");
+}
+
+#[test]
+fn what_was_done_is_not_told_by_a_plan() {
+    let lines =
+        [("Irina", "I will visit my aunt next Friday."), ("Irina", "I visited my aunt on 4 May 2020.")];
+    assert!(ask("When did Irina visit her aunt?", &lines).text.contains("4 May 2020"));
+}
+
+#[test]
 fn the_current_unit_wins_unless_the_past_is_asked() {
     let lines = [("Irina", "I work at the bakery."), ("Paul", "I see."), ("Irina", "I work at the library.")];
     let build = |question: &str| {

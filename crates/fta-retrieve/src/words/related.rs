@@ -15,11 +15,15 @@ pub(crate) fn are_related(asked: &str, said: &str) -> bool {
         for group in SAME.split(';') {
             let stems: Vec<String> = group.split_whitespace().map(stem).collect();
             for (i, a) in stems.iter().enumerate() {
-                stems[i + 1..].iter().for_each(|b| join(&mut pairs, a, b));
+                for b in &stems[i + 1..] {
+                    join(&mut pairs, a, b);
+                }
             }
         }
         for (head, members) in heads(KINDS).chain(heads(NEAR)) {
-            members.iter().for_each(|member| join(&mut pairs, &head, member));
+            for member in &members {
+                join(&mut pairs, &head, member);
+            }
         }
         pairs
     });

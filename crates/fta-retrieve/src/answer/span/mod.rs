@@ -124,7 +124,7 @@ fn is_asked_speaker(asked: &Asked<'_>, norm: &str) -> bool {
     asked.query.speakers.iter().any(|s| is_name_of(norm, s))
 }
 
-/// The shortest span of the sentence that answers a "what" question; `None` if nothing but the question is left.
+/// The shortest span of the sentence that answers a "what" question; `None` if no such span stands out.
 pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     if wants_title(asked)
         && let Some(title) = title_in(asked, candidate)
@@ -135,8 +135,7 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
     marked.mute(candidate);
     let range = modified_noun(asked, &marked)
         .or_else(|| before_copula(asked, &marked))
-        .or_else(|| after_verb(asked, &marked))
-        .or_else(|| largest_gap(&marked).filter(|&range| marked.n_content(range) > 1))?;
+        .or_else(|| after_verb(asked, &marked))?;
     let range = trim(&marked, range);
     let text = strip_times(marked.slice(range), candidate);
     let text = cut::strip_duration(text);
@@ -241,36 +240,4 @@ fn after_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> 
         }
         (marked.n_content(range) > 0).then_some(range)
     })
-}
-
-/// The run of words with most content among those that repeated words and clause ends leave; the latest of equals,
-/// with a preference for what follows a repeated word.
-fn largest_gap(marked: &Marked<'_>) -> Option<(usize, usize)> {
-    let n = marked.tokens.len();
-    let anchored = marked.matched.iter().any(|m| *m);
-    let mut best: Option<(usize, (usize, usize))> = None;
-    let mut from = 0;
-    while from < n {
-        if marked.matched[from] {
-            from += 1;
-            continue;
-        }
-        let mut end = from;
-        while end < n && !marked.matched[end] && end - from < 18 {
-            end += 1;
-            if marked.breaks_after(end - 1) {
-                break;
-            }
-        }
-        let clause = marked.clause_start(from);
-        let near = (clause..marked.phrase_end(from, 18)).any(|i| marked.matched[i]);
-        let follows = from > 0 && marked.matched[from - 1];
-        let content = marked.n_content((from, end));
-        let worth = content.min(6) + if follows { 2 } else { 0 } + if near { 2 } else { 0 };
-        if content > 0 && (!anchored || near) && best.is_none_or(|(w, _)| worth >= w) {
-            best = Some((worth, (from, end)));
-        }
-        from = end.max(from + 1);
-    }
-    best.map(|(_, range)| range)
 }
