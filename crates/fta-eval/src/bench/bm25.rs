@@ -60,7 +60,9 @@ impl Bm25 {
         let mut scores = self.scores(query);
         let best = scores.iter().copied().fold(0.0, f32::max);
         if best > 0.0 {
-            scores.iter_mut().for_each(|s| *s /= best);
+            for score in &mut scores {
+                *score /= best;
+            }
         }
         scores
     }

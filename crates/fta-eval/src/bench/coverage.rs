@@ -33,6 +33,10 @@ pub struct Coverage {
     pub links: usize,
     /// Time to take it in.
     pub ingest_seconds: f64,
+    /// Part of it that the embedder took.
+    pub embedding_seconds: f64,
+    /// Texts that were embedded.
+    pub embedded_texts: usize,
 }
 
 /// Measures the coverage of each conversation; those without sessions are left out.
@@ -63,6 +67,8 @@ pub async fn run(
             covered_turns: stats.covered_turns,
             links: stats.links.iter().map(|(_, n)| n).sum(),
             ingest_seconds: ingested.seconds,
+            embedding_seconds: ingested.embedding_seconds,
+            embedded_texts: ingested.embedded_texts,
         });
     }
     Ok(coverage)
@@ -79,6 +85,8 @@ pub fn render(coverage: &[Coverage]) -> String {
         "dated units",
         "covered",
         "links",
+        "texts embedded",
+        "embedding s",
         "ingest s",
     ]);
     let mut row = |name: &str, part: &[Coverage]| {
@@ -93,6 +101,8 @@ pub fn render(coverage: &[Coverage]) -> String {
             sum(|c| c.units_with_event_time).to_string(),
             decimals(share(sum(|c| c.covered_turns), sum(|c| c.content_turns)), 4),
             sum(|c| c.links).to_string(),
+            sum(|c| c.embedded_texts).to_string(),
+            format!("{:.1}", part.iter().map(|c| c.embedding_seconds).sum::<f64>()),
             format!("{:.1}", part.iter().map(|c| c.ingest_seconds).sum::<f64>()),
         ]);
     };

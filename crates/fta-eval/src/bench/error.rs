@@ -22,10 +22,10 @@ pub enum BenchError {
     },
     /// The model's files cannot be had.
     #[error("embedding model could not be found")]
-    Weights(#[from] weights::WeightsError),
+    Weights(#[source] Box<weights::WeightsError>),
     /// The model cannot be loaded.
     #[error("embedding model could not be loaded")]
-    Model(#[from] candle::LoadError),
+    Model(#[source] Box<candle::LoadError>),
     /// A reference arm could not embed.
     #[error("texts could not be embedded")]
     Embed(#[from] EmbedError),
@@ -35,7 +35,7 @@ pub enum BenchError {
         /// The conversation.
         conversation: String,
         /// The cause.
-        source: fta_mem::Error,
+        source: Box<fta_mem::Error>,
     },
     /// A conversation's id is no name for a memory.
     #[error("`{conversation}` cannot name a memory")]
@@ -43,6 +43,6 @@ pub enum BenchError {
         /// The id.
         conversation: String,
         /// The cause.
-        source: fta_mem::units::StoreError,
+        source: Box<fta_mem::units::StoreError>,
     },
 }

@@ -6,7 +6,7 @@ use fta_mem::{
     Memory, MemoryConfig, UserMemory, index::Embedder, retrieve::RetrievalConfig, units::Namespace,
 };
 
-use super::BenchError;
+use super::{BenchError, embedder::Metered};
 use crate::datasets::Case;
 
 /// Settings of retrieval by name.
@@ -57,12 +57,16 @@ impl FromStr for Preset {
 pub(super) struct Ingested {
     pub(super) memory: UserMemory,
     pub(super) seconds: f64,
+    /// Texts that were embedded for it.
+    pub(super) embedded_texts: usize,
+    /// Part of `seconds` that the embedder took.
+    pub(super) embedding_seconds: f64,
 }
 
 /// Wraps a failure of the facade.
 pub(super) fn failed(case: &Case) -> impl Fn(fta_mem::Error) -> BenchError {
     let conversation = case.conversation.id.clone();
-    move |source| BenchError::Memory { conversation: conversation.clone(), source }
+    move |source| BenchError::Memory { conversation: conversation.clone(), source: Box::new(source) }
 }
 
 /// Takes a conversation in, session by session.
@@ -72,13 +76,17 @@ pub(super) async fn ingest(
     preset: Preset,
 ) -> Result<Ingested, BenchError> {
     let failed = failed(case);
-    let name = Namespace::new(case.conversation.id.clone())
-        .map_err(|source| BenchError::Name { conversation: case.conversation.id.clone(), source })?;
-    let memory = Memory::builder().in_memory().embedder(embedder.clone()).config(preset.config()).build();
+    let name = Namespace::new(case.conversation.id.clone()).map_err(|source| BenchError::Name {
+        conversation: case.conversation.id.clone(),
+        source: Box::new(source),
+    })?;
+    let metered = Arc::new(Metered::new(embedder.clone()));
+    let memory = Memory::builder().in_memory().embedder(metered.clone()).config(preset.config()).build();
     let memory = memory.and_then(|m| m.user(name)).map_err(&failed)?;
     let start = Instant::now();
     for session in &case.conversation.sessions {
         memory.ingest(session).await.map_err(&failed)?;
     }
-    Ok(Ingested { memory, seconds: start.elapsed().as_secs_f64() })
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Ingested { memory, seconds, embedded_texts: metered.texts(), embedding_seconds: metered.seconds() })
 }

@@ -9,7 +9,7 @@ use super::Format;
 #[non_exhaustive]
 pub enum LoadError {
     /// The file cannot be read.
-    #[error("dialogue file `{path}` cannot be read: {source}")]
+    #[error("dialogue file `{path}` cannot be read")]
     Read {
         /// The file.
         path: PathBuf,

@@ -292,7 +292,10 @@ pub(super) fn unique(id: &str, taken: impl Fn(&str) -> bool) -> String {
     if !taken(id) {
         return id.to_owned();
     }
-    (2..).map(|n| format!("{id}-{n}")).find(|id| !taken(id)).expect("one of infinitely many ids is free")
+    (2..=usize::MAX)
+        .map(|n| format!("{id}-{n}"))
+        .find(|id| !taken(id))
+        .expect("fewer ids are taken than there are numbers")
 }
 
 /// An id that a memory can be named by: no control characters, not too long.

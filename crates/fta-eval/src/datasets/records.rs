@@ -11,7 +11,7 @@ use super::LoadError;
 pub(super) fn text<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, LoadError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = &bytes[..error.valid_up_to()];
-        let line = good.iter().filter(|&&b| b == b'\n').count() + 1;
+        let line = std::str::from_utf8(good).map_or(0, |good| good.matches('\n').count()) + 1;
         let column = good.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
         LoadError::Utf8 { path: path.to_owned(), line, column }
     })?;
