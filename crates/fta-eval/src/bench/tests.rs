@@ -54,8 +54,8 @@ async fn retrieval_measures_every_arm_on_usable_questions() {
     assert_eq!(report.questions.len(), 2 * 4);
     assert_eq!(report.conversations.len(), 4);
     for question in &report.questions {
-        assert_eq!(question.recall_at_items, [1.0; 3], "the whole conversation fits: {question:?}");
-        assert_eq!(question.recall_at_tokens, [1.0; 3], "{question:?}");
+        let recalls = question.recall_at_items.iter().chain(&question.recall_at_tokens);
+        assert!(recalls.copied().all(|r| r > 0.999), "the whole conversation fits: {question:?}");
         assert!(question.tokens.iter().zip(retrieval::TOKENS).all(|(used, budget)| *used <= budget));
     }
     assert_eq!(steps.into_inner(), (0..12).map(|done| (done, 12)).collect::<Vec<_>>());
