@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fta_segment::SessionId;
 use fta_units::{Link, Longitudinal, MemorySnapshot, StoreOp, StoredSession, Unit, UnitId};
 
-use crate::{lexical::Bm25, views::quoted_text};
+use crate::{
+    lexical::Bm25,
+    render::WHOLE_TURN,
+    views::{head, quoted_text, tail},
+};
 
 /// The units of one memory with their sessions and links.
 ///
@@ -70,12 +74,15 @@ impl Corpus {
             }
             self.words.insert(id, &text);
             let first = unit.evidence.quotes.first().map_or(unit.evidence.turns.start, |q| q.turn);
-            let last = unit.evidence.quotes.last().map_or(unit.evidence.turns.end - 1, |q| q.turn);
-            for index in [first.checked_sub(1), last.checked_add(1)].into_iter().flatten() {
-                if let Some(turn) = session.turns.get(index as usize) {
-                    text.push_str(&turn.text);
-                    text.push('\n');
-                }
+            let last =
+                unit.evidence.quotes.last().map_or(unit.evidence.turns.end.saturating_sub(1), |q| q.turn);
+            let turn = |index: u32| session.turns.get(index as usize).map(|t| t.text.as_str());
+            // Many units may share a long turn; none of them is about all that was said next to it.
+            let before = first.checked_sub(1).and_then(turn).map(|t| tail(t, WHOLE_TURN));
+            let after = last.checked_add(1).and_then(turn).map(|t| head(t, WHOLE_TURN));
+            for around in [before, after].into_iter().flatten() {
+                text.push_str(around);
+                text.push('\n');
             }
             self.window_words.insert(id, &text);
         }

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use crate::packet::{Packet, PacketStyle, SourceSpan};
 
 /// Turns longer than this many bytes are handed back as the sentences that units quote, with `…` between.
-const WHOLE_TURN: usize = 1_500;
+pub(crate) const WHOLE_TURN: usize = 1_500;
 
 /// Line that opens the turns of a session.
 pub(crate) fn session_line(id: &SessionId, started_at: Option<DateTime>) -> String {

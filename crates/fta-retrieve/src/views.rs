@@ -122,8 +122,17 @@ pub fn quoted_text(unit: &Unit, session: &Session) -> String {
     text
 }
 
+/// The first `bytes` of a text or a little less, cut at a character.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// The last `bytes` of a text or a little less, cut at a character.
-fn tail(text: &str, bytes: usize) -> &str {
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
         start += 1;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fta_units::UnitId;
 use serde::{Deserialize, Serialize};
 
 use super::{asked::Asked, candidate::Candidate};
@@ -76,9 +77,12 @@ pub(super) fn score_all<'a>(
     let idf = inverse_frequencies(asked, &stems);
     let best_unit = candidates.iter().map(|c| c.unit_score).fold(f32::EPSILON, f32::max);
     let mut out: Vec<Scored<'a>> = Vec::with_capacity(candidates.len());
+    let mut claims: BTreeMap<UnitId, BTreeSet<String>> = BTreeMap::new();
     for (i, candidate) in candidates.into_iter().enumerate() {
         let context: BTreeSet<String> = words::content_stems(&candidate.context).into_iter().collect();
-        let claim: BTreeSet<String> = words::content_stems(&candidate.unit.fact.claim).into_iter().collect();
+        let claim = claims
+            .entry(candidate.unit.id)
+            .or_insert_with(|| words::content_stems(&candidate.unit.fact.claim).into_iter().collect());
         let own = coverage(&idf, |s| stems[i].contains(s));
         let around = coverage(&idf, |s| stems[i].contains(s) || context.contains(s) || claim.contains(s));
         let covered = own + 0.55 * (around - own);

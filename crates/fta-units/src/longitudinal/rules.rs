@@ -1,6 +1,10 @@
 //! A [`LongitudinalUpdater`] without a model: sentence patterns over the claims, and cue words for outcomes.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use async_trait::async_trait;
 use fta_segment::SessionId;
@@ -212,6 +216,16 @@ impl LongitudinalUpdater for RuleUpdater {
     ) -> Result<Longitudinal, LongitudinalError> {
         Ok(self.apply(current, session, units, links))
     }
+
+    async fn rederive(
+        &self,
+        current: &Longitudinal,
+        deleted: &[UnitId],
+        remaining: &[Unit],
+        links: &[Link],
+    ) -> Result<Longitudinal, LongitudinalError> {
+        Ok(self.reapply(current, deleted, remaining, links))
+    }
 }
 
 impl RuleUpdater {
@@ -223,39 +237,46 @@ impl RuleUpdater {
         units: &[Unit],
         links: &[Link],
     ) -> Longitudinal {
-        let mut result = current.clone();
+        let mut by_newer: BTreeMap<UnitId, Vec<&Link>> = BTreeMap::new();
+        for link in links {
+            by_newer.entry(link.from).or_default().push(link);
+        }
+        let links_from = |id: UnitId| by_newer.get(&id).map_or(&[][..], Vec::as_slice);
+        let mut profile: Vec<Noted> = current.profile.iter().cloned().map(Noted::new).collect();
         for unit in units {
             let facts = facts(unit);
-            let updated: BTreeSet<UnitId> = links
-                .iter()
-                .filter(|l| l.from == unit.id && l.relation == Relation::Update)
-                .map(|l| l.to)
-                .collect();
-            result.profile.retain(|entry| !is_replaced(entry, unit, &facts, &updated));
+            let updates = links_from(unit.id).iter().filter(|l| l.relation == Relation::Update);
+            let updated: BTreeSet<UnitId> = updates.map(|l| l.to).collect();
+            if !updated.is_empty() {
+                profile.retain(|noted| !is_replaced(noted, unit, &facts, &updated));
+            }
             for fact in facts {
-                merge(&mut result.profile, fact);
+                merge(&mut profile, fact);
             }
         }
-        result
-            .profile
-            .sort_by(|a, b| (&a.person, a.topic, a.units[0]).cmp(&(&b.person, b.topic, b.units[0])));
+        let mut profile: Vec<ProfileEntry> = profile.into_iter().map(|noted| noted.entry).collect();
+        profile.sort_by(|a, b| (&a.person, a.topic, a.units[0]).cmp(&(&b.person, b.topic, b.units[0])));
+        let mut support = current.support.clone();
         for unit in units {
-            note_outcome(&mut result.support, unit, links);
+            note_outcome(&mut support, unit, links_from(unit.id));
         }
+        let mut known: BTreeSet<UnitId> = support.iter().flat_map(|e| e.units.iter().copied()).collect();
         for (position, unit) in units.iter().enumerate() {
-            let known = result.support.iter().any(|entry| entry.units.contains(&unit.id));
-            if let Some(entry) = attempt(unit, session, units, position).filter(|_| !known) {
-                result.support.push(entry);
+            if known.contains(&unit.id) {
+                continue;
+            }
+            if let Some(entry) = attempt(unit, session, units, position) {
+                known.extend(&entry.units);
+                support.push(entry);
             }
         }
-        result
+        Longitudinal { profile, support }
     }
 
     /// `current` after units were deleted: entries that rested on them are made again from what `remaining` says.
     ///
-    /// `remaining`: at least the units that share an entry with a deleted one; others do no harm, since only units that
-    /// lost an entry are looked at. `links`: among them.
-    pub fn rederive(
+    /// What [`LongitudinalUpdater::rederive`] gives, without waiting. Only units that lost an entry are looked at.
+    pub fn reapply(
         &self,
         current: &Longitudinal,
         deleted: &[UnitId],
@@ -278,6 +299,22 @@ impl RuleUpdater {
             result = self.apply(&result, &group[0].evidence.session, group, links);
         }
         result
+    }
+}
+
+/// A profile entry, whose text is taken apart once at most.
+struct Noted {
+    entry: ProfileEntry,
+    reading: OnceCell<Reading>,
+}
+
+impl Noted {
+    fn new(entry: ProfileEntry) -> Self {
+        Self { entry, reading: OnceCell::new() }
+    }
+
+    fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| Reading::new(&self.entry.text, [self.entry.person.as_str()]))
     }
 }
 
@@ -314,45 +351,44 @@ fn facts(unit: &Unit) -> Vec<ProfileEntry> {
     sentences(&unit.fact.claim).filter_map(entry).collect()
 }
 
-/// Whether `unit`, which updates the units `updated`, takes the place of `entry`.
-fn is_replaced(
-    entry: &ProfileEntry,
-    unit: &Unit,
-    facts: &[ProfileEntry],
-    updated: &BTreeSet<UnitId>,
-) -> bool {
+/// Whether `unit`, which updates the units `updated`, takes the place of an entry.
+fn is_replaced(noted: &Noted, unit: &Unit, facts: &[ProfileEntry], updated: &BTreeSet<UnitId>) -> bool {
+    let entry = &noted.entry;
     if !entry.units.iter().any(|u| updated.contains(u)) {
         return false;
     }
     let same_topic = facts.iter().any(|f| f.topic == entry.topic && same_name(&f.person, &entry.person));
-    let names = [entry.person.as_str()];
-    same_topic || Reading::new(&unit.fact.claim, names).shared(&Reading::new(&entry.text, names)) >= 1
+    same_topic || Reading::new(&unit.fact.claim, [entry.person.as_str()]).shared(noted.reading()) >= 1
 }
 
 /// Adds a fact, or joins it to the entry that says the same.
-fn merge(profile: &mut Vec<ProfileEntry>, fact: ProfileEntry) {
-    let names = [fact.person.as_str()];
-    let new = Reading::new(&fact.text, names);
-    let same = |entry: &&mut ProfileEntry| {
-        let old = Reading::new(&entry.text, names);
-        entry.topic == fact.topic
-            && same_name(&entry.person, &fact.person)
-            && old.negated == new.negated
-            && !old.counts_differ(&new)
-            && (old.jaccard(&new) >= SAME_FACT || old.shared(&new) >= 2 && old.overlap(&new) >= 0.99)
+fn merge(profile: &mut Vec<Noted>, fact: ProfileEntry) {
+    let fact = Noted::new(fact);
+    let says_the_same = |known: &Noted| {
+        if known.entry.topic != fact.entry.topic || !same_name(&known.entry.person, &fact.entry.person) {
+            return false;
+        }
+        let (old, new) = (known.reading(), fact.reading());
+        old.negated == new.negated
+            && !old.counts_differ(new)
+            && (old.jaccard(new) >= SAME_FACT || old.shared(new) >= 2 && old.overlap(new) >= 0.99)
     };
-    let Some(entry) = profile.iter_mut().find(same) else {
+    let Some(position) = profile.iter().position(says_the_same) else {
         profile.push(fact);
         return;
     };
+    let known = &mut profile[position];
+    let Noted { entry: fact, reading } = fact;
     // Ids are given in the order of saying, so the largest has the newest wording.
-    if entry.units.iter().all(|u| *u <= fact.units[0]) {
-        entry.text = fact.text;
-        entry.last_said = fact.last_said.max(entry.last_said);
+    if known.entry.units.iter().all(|u| *u <= fact.units[0]) {
+        known.entry.text = fact.text;
+        known.entry.last_said = fact.last_said.max(known.entry.last_said);
+        // Names are compared without case, and so are the words that a reading leaves out.
+        known.reading = reading;
     }
-    entry.units.extend(fact.units);
-    entry.units.sort_unstable();
-    entry.units.dedup();
+    known.entry.units.extend(fact.units);
+    known.entry.units.sort_unstable();
+    known.entry.units.dedup();
 }
 
 /// The support attempt that `units[position]` is, if it is one and the other person is known.
@@ -391,19 +427,23 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
     Some(entry)
 }
 
-/// A follow-up on an attempt of an earlier session tells how it went.
-fn note_outcome(support: &mut [SupportEntry], unit: &Unit, links: &[Link]) {
+/// A follow-up on an attempt of an earlier session tells how it went. `links`: those from the unit.
+fn note_outcome(support: &mut [SupportEntry], unit: &Unit, links: &[&Link]) {
+    let followed: BTreeSet<UnitId> =
+        links.iter().filter(|l| l.relation == Relation::FollowUp).map(|l| l.to).collect();
+    if followed.is_empty() {
+        return;
+    }
     let words = Reading::new(&unit.fact.claim, []);
-    for link in links.iter().filter(|l| l.from == unit.id && l.relation == Relation::FollowUp) {
-        for entry in support.iter_mut().filter(|e| e.units[0] == link.to && !e.units.contains(&unit.id)) {
-            let by_seeker = unit.fact.participants.first().is_some_and(|p| same_name(p, &entry.seeker));
-            let found = outcome(&unit.fact.claim)
-                .filter(|o| *o != SupportOutcome::Agreed)
-                .or_else(|| (!words.negated && words.has_any(CARRIED_OUT)).then_some(SupportOutcome::Helped));
-            if let Some(found) = found.filter(|_| by_seeker && !words.asks) {
-                entry.outcome = found;
-                entry.units.push(unit.id);
-            }
+    for entry in support.iter_mut().filter(|e| followed.contains(&e.units[0]) && !e.units.contains(&unit.id))
+    {
+        let by_seeker = unit.fact.participants.first().is_some_and(|p| same_name(p, &entry.seeker));
+        let found = outcome(&unit.fact.claim)
+            .filter(|o| *o != SupportOutcome::Agreed)
+            .or_else(|| (!words.negated && words.has_any(CARRIED_OUT)).then_some(SupportOutcome::Helped));
+        if let Some(found) = found.filter(|_| by_seeker && !words.asks) {
+            entry.outcome = found;
+            entry.units.push(unit.id);
         }
     }
 }

@@ -198,9 +198,9 @@ fn no_deleted_text_stays() {
     let removed = remove_units(&all, &gone);
     assert_eq!(texts(&removed), ["Ines lives in Porto."]);
     assert_eq!(removed.support, []);
-    let again = RuleUpdater.rederive(&all, &gone, &units, &[]);
+    let again = RuleUpdater.reapply(&all, &gone, &units, &[]);
     assert_eq!(again, update(&[units[0].clone(), units[2].clone(), units[3].clone()], &[]));
     assert!(!format!("{again:?}").contains("secret"));
     assert_eq!(remove_units(&all, &[]), all);
-    assert_eq!(RuleUpdater.rederive(&all, &[UnitId(77)], &units, &[]), all);
+    assert_eq!(RuleUpdater.reapply(&all, &[UnitId(77)], &units, &[]), all);
 }
