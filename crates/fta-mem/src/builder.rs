@@ -137,7 +137,7 @@ impl MemoryBuilder {
         };
         let segmenter = match self.segmenter {
             Some(segmenter) => segmenter,
-            None => default_segmenter(embedder.clone())?,
+            None => default_segmenter()?,
         };
         let answerer = Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone())));
         Ok(Memory::new(Parts {
@@ -159,14 +159,16 @@ fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
     Ok(Box::new(ExactIndex::new(dim)?))
 }
 
-fn default_segmenter(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Segmenter>, Error> {
+/// BWS over lexical cohesion. The detector can use embeddings too, but then every turn is embedded once more, a fifth of
+/// the time of an ingest.
+fn default_segmenter() -> Result<Arc<dyn Segmenter>, Error> {
     let settings = |error: SegmentError| Error::Setting {
         setting: "segmentation",
         value: error.to_string(),
         expected: "settings that the segmenter takes",
     };
     let detector =
-        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?.with_embedder(embedder);
+        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?;
     Ok(Arc::new(Bws::new(BwsConfig::default(), Arc::new(detector)).map_err(settings)?))
 }
 
