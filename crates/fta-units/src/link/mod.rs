@@ -37,7 +37,11 @@ pub trait RelationClassifier: Send + Sync {
     ///
     /// # Errors
     /// [`LinkError`] when the classifier cannot answer.
-    async fn classify(&self, unit: &Unit, neighbours: &[Neighbour<'_>]) -> Result<Vec<Option<Relation>>, LinkError>;
+    async fn classify(
+        &self,
+        unit: &Unit,
+        neighbours: &[Neighbour<'_>],
+    ) -> Result<Vec<Option<Relation>>, LinkError>;
 }
 
 /// A classifier that could not answer.

@@ -5,7 +5,9 @@ use super::{
     effect::{is_open, same_subject},
     rules::LinkRules,
     statement::{Sentence, Statement, is_specific, names},
-    words::{ADVICE, ASK, AS_PLANNED, CHANGE, COMFORT, JOB, NOW, OPPOSITES, REPORT, REVERSAL, SLOTS},
+    words::{
+        ADVICE, AS_PLANNED, ASK, CHANGE, COMFORT, JOB, NO_PLAN, NOW, OPPOSITES, PLAN, REPORT, REVERSAL, SLOTS,
+    },
 };
 use crate::{
     text::{Reading, same_name},
@@ -82,26 +84,28 @@ impl<'a> Pair<'a> {
     /// The question names what was planned.
     fn asks_about_plan(&self) -> bool {
         let words = self.new.question.as_ref().unwrap_or(&self.new.said);
-        let shared: Vec<&String> = words.content.intersection(&self.old.topic).collect();
-        let specific = shared.iter().filter(|stem| is_specific(stem)).count();
-        specific >= 1 && self.similarity >= self.rules.topic_similarity
+        let specific =
+            words.content.intersection(&self.old.said.content).filter(|stem| is_specific(stem)).count();
+        let planned =
+            self.old.sentences.iter().any(|old| old.reading.has_any(PLAN) && !old.reading.has_any(NO_PLAN));
+        planned && specific >= 1 && self.similarity >= self.rules.topic_similarity
     }
 
     /// The report is of the planned thing, or of the planned time.
     fn carries_out(&self) -> bool {
         let at_its_time = self.times_meet()
             && [self.newer, self.older].iter().all(|u| interval(u).is_some_and(|i| days(i) <= VAGUE_DAYS));
-        self.sentence_pairs().any(|(new, old)| {
-            let (shared, specific) = (new.reading.shared(&old.reading), new.specific(old));
-            let overlap = new.reading.overlap(&old.reading);
-            specific >= 1
-                && (at_its_time && overlap >= 0.2
-                    || new.reading.has_any(AS_PLANNED) && self.similarity >= self.rules.topic_similarity
-                    || shared >= 2
-                        && overlap >= self.rules.topic_overlap
-                        && self.similarity >= self.rules.topic_similarity
-                    || overlap >= self.rules.topic_overlap && self.similarity >= self.rules.restated_similarity)
-        })
+        self.sentence_pairs()
+            .filter(|(_, old)| old.reading.has_any(PLAN) && !old.reading.has_any(NO_PLAN))
+            .any(|(new, old)| {
+                let specific = new.specific(old);
+                let overlap = new.reading.overlap(&old.reading);
+                let alike = self.similarity >= self.rules.topic_similarity;
+                let short = new.reading.content.len().min(old.reading.content.len()) <= SHORT;
+                specific >= 1 && (at_its_time && overlap >= 0.2 || alike && new.reading.has_any(AS_PLANNED))
+                    || specific >= 2 && alike && overlap >= self.rules.topic_overlap
+                    || specific >= 1 && short && overlap >= self.rules.topic_overlap && alike
+            })
     }
 
     /// What was advised is done.
@@ -126,7 +130,7 @@ impl<'a> Pair<'a> {
     pub(super) fn supports(&self) -> bool {
         let needs = self.older.fact.situation == SituationType::RiskSignal
             || self.older.fact.situation != SituationType::SupportInteraction
-                && !self.older.affect.emotions.is_empty();
+                && self.older.affect.emotions.iter().any(|e| !GLAD.contains(&e.as_str()));
         if !comforts(self.newer) || !needs || self.same_subject {
             return false;
         }
@@ -138,7 +142,8 @@ impl<'a> Pair<'a> {
             new.start.saturating_sub(old.end.saturating_sub(1)) <= self.rules.support_distance
                 && new.end >= old.start
         };
-        let about_the_same = self.new.specific(&self.old) >= 1 && self.similarity >= self.rules.restated_similarity;
+        let about_the_same =
+            self.new.specific(&self.old) >= 1 && self.similarity >= self.rules.restated_similarity;
         (for_them || self.newer.fact.participants.len() < 2) && (near || about_the_same)
     }
 
@@ -149,7 +154,8 @@ impl<'a> Pair<'a> {
         let by_change = self.sentence_pairs().any(|(new, old)| {
             new.reading.has_any(CHANGE) && !old.reading.has_any(CHANGE) && self.same_matter(new, old)
         });
-        if by_change || self.later_day && (self.other_value(false) || self.gives_up_job() || self.reverses()) {
+        if by_change || self.later_day && (self.other_value(false) || self.gives_up_job() || self.reverses())
+        {
             return true;
         }
         self.sentence_pairs().any(|(new, old)| {
@@ -191,9 +197,8 @@ impl<'a> Pair<'a> {
         if self.refers_back() {
             return true;
         }
-        let specific = self.new.specific(&self.old);
         let (new, old) = (&self.new.said, &self.old.said);
-        if specific == 0 || new.negated != old.negated {
+        if new.negated != old.negated || !self.same_details() {
             return false;
         }
         let alike = self.similarity >= self.rules.same_similarity;
@@ -201,10 +206,22 @@ impl<'a> Pair<'a> {
         let one_session = self.newer.evidence.session == self.older.evidence.session;
         // People do the same thing again: without a time in common, an event must be the same in both ways.
         if is_state(self.older) || self.times_meet() || one_session {
-            alike && (words || new.jaccard(old) >= 0.3) || words && self.similarity >= self.rules.restated_similarity
+            alike && (words || new.jaccard(old) >= 0.3)
+                || words && self.similarity >= self.rules.restated_similarity
         } else {
             alike && words
         }
+    }
+
+    /// Most of what the shorter of the two is about is in the other too.
+    fn same_details(&self) -> bool {
+        let about = |s: &Statement| s.said.content.iter().filter(|stem| is_specific(stem)).count();
+        let shared = self.new.said.content.intersection(&self.old.said.content);
+        let shared = shared.filter(|stem| is_specific(stem)).count();
+        let shorter = about(&self.new).min(about(&self.old));
+        shared >= 1
+            && (shared >= 2 || about(&self.new).max(about(&self.old)) <= 2)
+            && shared * 3 >= shorter * 2
     }
 
     /// The newer unit takes an event as known ("the fight") that the older one tells of ("a fight").
@@ -243,7 +260,10 @@ impl<'a> Pair<'a> {
         let overlap = new.reading.overlap(&old.reading);
         specific >= 1
             && (shared >= 2 && overlap >= 0.5
-                || overlap >= self.rules.same_overlap && self.similarity >= self.rules.topic_similarity)
+                || specific >= 1
+                    && new.reading.content.len().max(old.reading.content.len()) <= SHORT
+                    && overlap >= self.rules.same_overlap
+                    && self.similarity >= self.rules.topic_similarity)
     }
 
     /// What was never to be done is done.
@@ -251,9 +271,10 @@ impl<'a> Pair<'a> {
         self.same_subject
             && self.later_day
             && self.old.sentences.iter().any(|old| {
-                let vows = old.reading.has_any(&["would never", "will never", "never going to", "won't ever"])
-                    || old.text.contains("'d never")
-                    || old.text.contains("'ll never");
+                let vows =
+                    old.reading.has_any(&["would never", "will never", "never going to", "won't ever"])
+                        || old.text.contains("'d never")
+                        || old.text.contains("'ll never");
                 let vowed: Vec<&String> = old.reading.denied.iter().filter(|s| is_specific(s)).collect();
                 vows && !vowed.is_empty()
                     && self.new.sentences.iter().any(|new| {
@@ -264,7 +285,11 @@ impl<'a> Pair<'a> {
 
     /// The older unit tells of a job, the newer of giving one up.
     fn gives_up_job(&self) -> bool {
-        let left = |s: &Sentence| !s.reading.negated && s.reading.content.contains("quit") && !s.reading.has_any(&["stop", "would", "want", "wants", "if", "smoking", "drinking"]);
+        let left = |s: &Sentence| {
+            !s.reading.negated
+                && s.reading.content.contains("quit")
+                && !s.reading.has_any(&["stop", "would", "want", "wants", "if", "smoking", "drinking"])
+        };
         let worked = |s: &Sentence| s.reading.has_any(JOB) && !s.reading.negated;
         self.newer.time.orientation == TimeOrientation::Past
             && self.new.sentences.iter().any(left)
@@ -273,7 +298,8 @@ impl<'a> Pair<'a> {
 
     /// The newer unit says that somebody decided otherwise, and the older one has the decision with the opposite sign.
     fn reverses(&self) -> bool {
-        let decides = self.new.said.has_any(REVERSAL) || self.new.sentences.iter().any(|s| s.text.contains("changed") && s.text.contains(" mind"));
+        let decides = self.new.said.has_any(REVERSAL)
+            || self.new.sentences.iter().any(|s| s.text.contains("changed") && s.text.contains(" mind"));
         let old_intends = self.older.affect.intention.is_some()
             || self.older.fact.situation == SituationType::HomeworkOrPlan;
         let new_intends = self.newer.affect.intention.is_some()
@@ -287,8 +313,11 @@ impl<'a> Pair<'a> {
 
     /// Whether a sentence says how things are, not that something happened once.
     fn lasts(&self, sentence: &Sentence) -> bool {
-        let unit =
-            if self.new.sentences.iter().any(|s| std::ptr::eq(s, sentence)) { self.newer } else { self.older };
+        let unit = if self.new.sentences.iter().any(|s| std::ptr::eq(s, sentence)) {
+            self.newer
+        } else {
+            self.older
+        };
         is_state(unit) || !sentence.reading.has_any(PAST)
     }
 
@@ -319,8 +348,39 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// Content stems of a short sentence, in which one in common is enough.
+const SHORT: usize = 4;
+
+/// Emotions that need no comfort.
+const GLAD: &[&str] = &[
+    "joy",
+    "happiness",
+    "pride",
+    "gratitude",
+    "relief",
+    "calm",
+    "excitement",
+    "love",
+    "hope",
+    "surprise",
+    "contentment",
+    "admiration",
+    "amusement",
+    "trust",
+    "curiosity",
+    "confidence",
+    "satisfaction",
+    "affection",
+    "inspiration",
+    "peace",
+    "enthusiasm",
+    "interest",
+    "motivation",
+];
+
 /// Words of something that happened once.
-const PAST: &[&str] = &["was", "were", "went", "did", "had", "got", "came", "made", "took", "said", "told", "didn't", "wasn't"];
+const PAST: &[&str] =
+    &["was", "were", "went", "did", "had", "got", "came", "made", "took", "said", "told", "didn't", "wasn't"];
 
 fn interval(unit: &Unit) -> Option<DateInterval> {
     unit.time.event.as_ref().and_then(|e| e.interval)
@@ -338,7 +398,8 @@ fn comforts(unit: &Unit) -> bool {
     }
     unit.fact.situation == SituationType::SupportInteraction
         || unit.affect.emotions.is_empty() && claim.has_any(COMFORT)
-        || claim.words.trim_start().split_whitespace().nth(1) == Some("not") && claim.words.contains(" at all ")
+        || claim.words.trim_start().split_whitespace().nth(1) == Some("not")
+            && claim.words.contains(" at all ")
 }
 
 /// One denies what the other says, in nearly the same words.
@@ -376,11 +437,14 @@ fn other_count(new: &Sentence, old: &Sentence) -> bool {
 
 /// Whether a word with the stem follows one of the articles, with one word in between at most.
 fn after_article(text: &str, stem: &str, articles: &[&str]) -> bool {
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
     words.iter().enumerate().any(|(at, word)| {
         let reading = || Reading::new(word, []).content.contains(stem);
         let from = at.saturating_sub(2);
-        word.starts_with(stem.get(..2).unwrap_or(stem)) && words[from..at].iter().any(|w| articles.contains(w)) && reading()
+        word.starts_with(stem.get(..2).unwrap_or(stem))
+            && words[from..at].iter().any(|w| articles.contains(w))
+            && reading()
     })
 }
 

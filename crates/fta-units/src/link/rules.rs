@@ -14,10 +14,7 @@
 
 use async_trait::async_trait;
 
-use super::{
-    LinkError, Neighbour, RelationClassifier,
-    pair::Pair,
-};
+use super::{LinkError, Neighbour, RelationClassifier, pair::Pair};
 use crate::unit::{Relation, Unit};
 
 /// Thresholds of [`RuleClassifier`], for similarities of all-MiniLM-L6-v2.
@@ -47,7 +44,7 @@ impl Default for LinkRules {
             restated_similarity: 0.6,
             topic_similarity: 0.45,
             topic_overlap: 0.34,
-            support_distance: 3,
+            support_distance: 2,
             links_per_label: 2,
         }
     }
@@ -91,8 +88,11 @@ impl RuleClassifier {
             let (a, b) = (&neighbours[a], &neighbours[b]);
             b.similarity.total_cmp(&a.similarity).then(b.unit.id.cmp(&a.unit.id))
         });
-        for relation in [Relation::FollowUp, Relation::Update, Relation::Contradiction, Relation::SameSituation] {
-            let surplus = order.iter().filter(|&&at| labels[at] == Some(relation)).skip(self.rules.links_per_label);
+        for relation in
+            [Relation::FollowUp, Relation::Update, Relation::Contradiction, Relation::SameSituation]
+        {
+            let surplus =
+                order.iter().filter(|&&at| labels[at] == Some(relation)).skip(self.rules.links_per_label);
             for at in surplus.copied().collect::<Vec<_>>() {
                 labels[at] = None;
             }

@@ -13,10 +13,14 @@ use crate::{
     unit::Unit,
 };
 
-/// Question and answer in one claim: `Asked "...", Name: "..."`.
+/// Question and answer in one claim: `Asked "...", Name: "..."`, the answer with or without quotation marks.
 static EXCHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?s)^(.*?)Asked "(.*?)", [^:"]{1,60}: "(.*)"\s*$"#).expect("the pattern is a constant")
+    Regex::new(r#"(?s)^(.*?)Asked "(.*?)", [^:"]{1,60}: (.*?)\s*$"#).expect("the pattern is a constant")
 });
+
+/// A note of a shared picture.
+static PICTURE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\[shares? [^\]]*\]").expect("the pattern is a constant"));
 
 /// `Name: ` in front of a sentence without a subject.
 static SPEAKER: LazyLock<Regex> =
@@ -50,16 +54,20 @@ impl Statement {
     pub(super) fn new(unit: &Unit, names: &BTreeSet<String>) -> Self {
         let claim = unit.fact.claim.as_str();
         let (text, question) = match EXCHANGE.captures(claim) {
-            Some(parts) => (format!("{}{}", &parts[1], &parts[3]), Some(parts[2].to_owned())),
+            Some(parts) => {
+                (format!("{}{}", &parts[1], parts[3].trim_matches('"')), Some(parts[2].to_owned()))
+            }
             None => (claim.to_owned(), None),
         };
+        // What a picture shows is not what is said of it.
+        let text = PICTURE.replace_all(&text, "");
         let text = SPEAKER.replace(&text, "").into_owned();
         let read = |text: &str| reading(text, names);
         let question = question.as_deref().map(read);
         let said = read(&text);
         let topic = said.content.iter().chain(question.iter().flat_map(|q| &q.content)).cloned().collect();
-        let sentences =
-            sentences(&text).map(|s| Sentence { reading: read(s), text: s.to_lowercase().replace('’', "'") });
+        let sentences = sentences(&text)
+            .map(|s| Sentence { reading: read(s), text: s.to_lowercase().replace('’', "'") });
         Self { sentences: sentences.collect(), said, question, topic }
     }
 

@@ -36,8 +36,14 @@ pub(super) const NOW: &[&str] =
     &["now", "nowadays", "these days", "since then", "from now on", "finally", "new"];
 
 /// Words of somebody who decides otherwise.
-pub(super) const REVERSAL: &[&str] =
-    &["changed mind", "changed my mind", "changed her mind", "changed his mind", "after all", "on second thought"];
+pub(super) const REVERSAL: &[&str] = &[
+    "changed mind",
+    "changed my mind",
+    "changed her mind",
+    "changed his mind",
+    "after all",
+    "on second thought",
+];
 
 /// Words of a report.
 pub(super) const REPORT: &[&str] = &[
@@ -86,6 +92,66 @@ pub(super) const AS_PLANNED: &[&str] = &[
 /// Words that ask what came of something.
 pub(super) const ASK: &[&str] =
     &["how did", "how was", "how were", "how is", "how are", "did you", "have you", "asks"];
+
+/// Words of somebody who means to do something, or of something to come.
+pub(super) const PLAN: &[&str] = &[
+    "will",
+    "i'll",
+    "she'll",
+    "he'll",
+    "we'll",
+    "going",
+    "gonna",
+    "plan",
+    "plans",
+    "planning",
+    "planned",
+    "wants",
+    "want",
+    "wanna",
+    "hopes",
+    "hope",
+    "hoping",
+    "intends",
+    "intend",
+    "thinking",
+    "next",
+    "tomorrow",
+    "upcoming",
+    "coming up",
+    "soon",
+    "about to",
+    "getting ready",
+    "preparing",
+    "has a",
+    "have a",
+    "appointment",
+    "interview",
+    "starts",
+    "start",
+    "considering",
+    "decided",
+    "promised",
+    "this month",
+    "this week",
+    "this weekend",
+    "looking forward",
+    "tonight",
+];
+
+/// Words of wishes to others and to all, which nobody reports on.
+pub(super) const NO_PLAN: &[&str] = &[
+    "let's",
+    "will be",
+    "he'll be",
+    "she'll be",
+    "they'll be",
+    "keep going",
+    "never give up",
+    "if we",
+    "if you",
+    "hopefully",
+];
 
 /// Words of advice.
 pub(super) const ADVICE: &[&str] = &[
@@ -222,10 +288,34 @@ pub(super) const CONCEPTS: &[(&str, &[&[&str]])] = &[
 
 /// Words of a job that somebody has.
 pub(super) const JOB: &[&str] = &[
-    "works as", "work as", "works at", "work at", "works for", "work for", "working as", "working at", "working for",
-    "job is", "employed at", "employed by", "cook at", "nurse at", "teacher at", "manager at", "engineer at",
-    "assistant at", "clerk at", "waiter at", "waitress at", "driver for", "trainee at", "intern at", "accountant at",
-    "hates job", "likes job", "loves job",
+    "works as",
+    "work as",
+    "works at",
+    "work at",
+    "works for",
+    "work for",
+    "working as",
+    "working at",
+    "working for",
+    "job is",
+    "employed at",
+    "employed by",
+    "cook at",
+    "nurse at",
+    "teacher at",
+    "manager at",
+    "engineer at",
+    "assistant at",
+    "clerk at",
+    "waiter at",
+    "waitress at",
+    "driver for",
+    "trainee at",
+    "intern at",
+    "accountant at",
+    "hates job",
+    "likes job",
+    "loves job",
 ];
 
 /// Stems that two claims about quite different things share.
@@ -233,10 +323,12 @@ pub(super) const GENERIC: &str = "thing time day week month year hour minut good
     everyon everybodi someth anyth noth someon anyon peopl way want need tri know come came take took taken give gave look see saw \
     seen tell ask talk call start begin began find found keep kept help use love like enjoy new big huge littl small long first last \
     next happen sure yeah yes yep ok okay hi hey hello thank wow sorri actual most mostli kind sort mayb perhap guess hope mean \
-    meant night morn even weekend evenly late earli soon end left put turn let alreadi ever back still pretti quit_ super much mani \
+    meant night morn even weekend evenly late earli soon end left put turn let alreadi ever back still pretti super much mani \
     few differ import hard easi best better wors bad fun excit amaz awesom cool happi glad sad feel felt stuff work plan idea \
     life live made part place moment rememb believ understand appreci share experi special wonder beauti check learn show \
     monday tuesday wednesday thursday friday saturday sunday januari februari march april may june juli august septemb octob \
-    novemb decemb recent past ago around sinc bring brought set get_ sound absolut definit total honest wait thought stay \
+    novemb decemb recent past ago around sinc bring brought set sound absolut definit total honest wait thought stay \
     noth might must would everyth without between though although probabl especi often person world whole real true \
-    meet met support mind side journey deserv matter focus world-";
+    meet met support mind side journey deserv matter focus awesom impact support communiti famili friend photo pictur pic share group \
+    togeth inspir spread posit motiv strong strength power creat togeth love enjoi relax peac cherish reward grate thank uniqu \
+    passion import crucial kind act word step futur kid act one two peopl connect self-car perspect view self valu";

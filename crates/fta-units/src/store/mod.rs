@@ -237,7 +237,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The file was written by a version that this one cannot read.
-    #[error("memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export")]
+    #[error(
+        "memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export"
+    )]
     Version {
         /// The file.
         path: std::path::PathBuf,
