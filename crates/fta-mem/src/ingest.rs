@@ -221,7 +221,8 @@ async fn link_units(
     let replaced: BTreeSet<UnitId> = replaced.iter().copied().collect();
     let mut links = Vec::new();
     for (position, unit) in units.iter().enumerate() {
-        let near = nearest_older(parts, state, (&rho, position), &replaced)?;
+        let mut near = nearest_older(parts, state, (&rho, position), &replaced)?;
+        near.extend(older_of_interest(parts, state, (units, &rho, position), (&near, &replaced))?);
         let older: Vec<(Unit, f32)> = {
             let loaded = state.read();
             let current = |id: UnitId| {
@@ -272,6 +273,46 @@ fn nearest_older(
     near.truncate(linking.neighbours);
     near.sort_by(nearer);
     Ok(near)
+}
+
+/// Older units that are not among the nearest, and may have a link all the same: those that share rare words, open plans
+/// of the same person, and what was said just before.
+fn older_of_interest(
+    parts: &Parts,
+    state: &UserState,
+    (units, rho, position): (&[Unit], &[&StoredVector], usize),
+    (near, replaced): (&[(UnitId, f32)], &BTreeSet<UnitId>),
+) -> Result<Vec<(UnitId, f32)>, Error> {
+    let (linking, unit, query) = (&parts.config.linking, &units[position], rho[position]);
+    let known = |id: &UnitId| near.iter().any(|(n, _)| n == id) || replaced.contains(id);
+    let loaded = state.read();
+    let mut by_words: Vec<(UnitId, f32)> = loaded.corpus.lexical(&unit.fact.claim).0.into_iter().collect();
+    by_words.retain(|(id, _)| !known(id));
+    by_words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    by_words.truncate(linking.by_words);
+    let person = unit.fact.participants.first();
+    let mut plans: Vec<UnitId> = loaded
+        .corpus
+        .units()
+        .filter(|u| link::is_open(u) && u.fact.participants.first() == person)
+        .map(|u| u.id)
+        .collect();
+    plans.retain(|id| !known(id));
+    let plans = plans.iter().rev().take(linking.open_plans).copied();
+    let wanted: BTreeSet<UnitId> = by_words.iter().map(|(id, _)| *id).chain(plans).collect();
+    let mut found: Vec<(UnitId, f32)> = Vec::new();
+    if !wanted.is_empty() {
+        let allowed = |id: u64| {
+            let (unit, view) = unit_view(id);
+            view == RHO && wanted.contains(&unit)
+        };
+        let hits = loaded.index.search(&query.values, wanted.len(), Some(&allowed))?;
+        found.extend(hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)));
+    }
+    let preceding = &rho[position.saturating_sub(linking.preceding)..position];
+    let preceding = preceding.iter().filter(|v| !known(&v.unit));
+    found.extend(preceding.map(|v| (v.unit, dot(&v.values, &query.values))));
+    Ok(found)
 }
 
 /// Scalar product, in eight sums side by side: a single sum fixes an order that no vector instruction can keep.

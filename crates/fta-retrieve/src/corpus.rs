@@ -190,7 +190,7 @@ impl Corpus {
     }
 
     /// BM25 scores of units for a query: over what each quotes, and over that with the turns around it.
-    pub(crate) fn lexical(&self, query: &str) -> (BTreeMap<UnitId, f32>, BTreeMap<UnitId, f32>) {
+    pub fn lexical(&self, query: &str) -> (BTreeMap<UnitId, f32>, BTreeMap<UnitId, f32>) {
         (self.words.scores(query), self.window_words.scores(query))
     }
 }

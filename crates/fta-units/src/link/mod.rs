@@ -1,12 +1,15 @@
 //! The [`RelationClassifier`] port (Eq. 6): how does a new unit relate to its nearest older units?
 
 mod effect;
+mod pair;
 mod rules;
+mod statement;
+mod words;
 
 use async_trait::async_trait;
 
 pub use self::{
-    effect::{OlderUnitChange, effect, lifecycle},
+    effect::{OlderUnitChange, effect, is_open, lifecycle},
     rules::{LinkRules, RuleClassifier},
 };
 use crate::unit::{Relation, Unit};

@@ -112,6 +112,19 @@ const SOON: &[&str] = &[
     "this afternoon",
 ];
 
+/// Wishes of others, which are no goal of the speaker; and idioms that hold no wish.
+const OTHERS: &[&str] = &[
+    "they want",
+    "he wants",
+    "she wants",
+    "they want to",
+    "want me to",
+    "wants me to",
+    "sleep on it",
+    "want to say",
+    "want to know",
+];
+
 const DID_NOT_HELP: &[&str] = &[
     "didn't help",
     "did not help",
@@ -329,13 +342,14 @@ fn facts(unit: &Unit) -> Vec<ProfileEntry> {
     let entry = |sentence: &str| {
         let lower = sentence.to_lowercase().replace('’', "'");
         let reading = Reading::new(sentence, []);
-        if reading.asks || reading.has_any(UNSTABLE) {
+        // A question that is quoted with its answer is no statement of the person.
+        if reading.asks || sentence.starts_with("Asked \"") || reading.has_any(UNSTABLE) {
             return None;
         }
         let (topic, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(&lower))?;
         let topic =
             if unit.fact.situation == SituationType::BeliefCandidate { ProfileTopic::Belief } else { *topic };
-        if topic == ProfileTopic::Goal && reading.has_any(SOON) {
+        if topic == ProfileTopic::Goal && (reading.has_any(SOON) || reading.has_any(OTHERS)) {
             return None;
         }
         let named = lower.contains(&person.to_lowercase());
