@@ -46,13 +46,13 @@ async fn worker() {
 }
 
 fn start_worker(directory: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    Command::new(std::env::current_exe().expect("this program has a path"))
         .args(["--exact", "crash::worker", "--test-threads=1"])
         .env(DIRECTORY, directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap()
+        .expect("this program can be started again")
 }
 
 #[tokio::test(flavor = "multi_thread")]

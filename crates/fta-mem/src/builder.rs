@@ -167,8 +167,7 @@ fn default_segmenter() -> Result<Arc<dyn Segmenter>, Error> {
         value: error.to_string(),
         expected: "settings that the segmenter takes",
     };
-    let detector =
-        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?;
+    let detector = CohesionDetector::new(CohesionConfig::default()).map_err(settings)?;
     Ok(Arc::new(Bws::new(BwsConfig::default(), Arc::new(detector)).map_err(settings)?))
 }
 
