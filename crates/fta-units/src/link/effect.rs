@@ -191,5 +191,6 @@ mod tests {
         check("Ines called off the race.", Some(Completion::Cancelled));
         check("Ines didn't run the race.", Some(Completion::Cancelled));
         check("How did the race go?", None);
+        check("Ines ran the race. She wasn't tired at all.", Some(Completion::Completed));
     }
 }

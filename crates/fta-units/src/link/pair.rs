@@ -81,31 +81,35 @@ impl<'a> Pair<'a> {
         reports && later && !self.new.asks() && if advised { self.took_advice() } else { self.carries_out() }
     }
 
-    /// The question names what was planned.
+    /// The question names what was planned, and little else.
     fn asks_about_plan(&self) -> bool {
-        let words = self.new.question.as_ref().unwrap_or(&self.new.said);
-        let specific =
-            words.content.intersection(&self.old.said.content).filter(|stem| is_specific(stem)).count();
-        let planned =
-            self.old.sentences.iter().any(|old| old.reading.has_any(PLAN) && !old.reading.has_any(NO_PLAN));
-        planned && specific >= 1 && self.similarity >= self.rules.topic_similarity
+        let own = self.new.sentences.iter().filter(|s| s.reading.asks).map(|s| &s.reading);
+        own.chain(&self.new.question).any(|question| {
+            let about: Vec<&String> = question.content.iter().filter(|stem| is_specific(stem)).collect();
+            let least = if question.has_any(ASK) { 1 } else { 2 };
+            let planned =
+                self.plans().any(|old| about.iter().all(|stem| old.reading.content.contains(*stem)));
+            about.len() >= least && planned && self.similarity >= self.rules.topic_similarity
+        })
+    }
+
+    /// Sentences of the older unit that say what somebody means to do.
+    fn plans(&self) -> impl Iterator<Item = &Sentence> {
+        self.old.sentences.iter().filter(|s| s.reading.has_any(PLAN) && !s.reading.has_any(NO_PLAN))
     }
 
     /// The report is of the planned thing, or of the planned time.
     fn carries_out(&self) -> bool {
         let at_its_time = self.times_meet()
             && [self.newer, self.older].iter().all(|u| interval(u).is_some_and(|i| days(i) <= VAGUE_DAYS));
-        self.sentence_pairs()
-            .filter(|(_, old)| old.reading.has_any(PLAN) && !old.reading.has_any(NO_PLAN))
-            .any(|(new, old)| {
-                let specific = new.specific(old);
-                let overlap = new.reading.overlap(&old.reading);
-                let alike = self.similarity >= self.rules.topic_similarity;
-                let short = new.reading.content.len().min(old.reading.content.len()) <= SHORT;
+        let alike = self.similarity >= self.rules.topic_similarity;
+        self.plans().any(|old| {
+            self.new.sentences.iter().any(|new| {
+                let (specific, overlap) = (new.specific(old), new.reading.overlap(&old.reading));
                 specific >= 1 && (at_its_time && overlap >= 0.2 || alike && new.reading.has_any(AS_PLANNED))
                     || specific >= 2 && alike && overlap >= self.rules.topic_overlap
-                    || specific >= 1 && short && overlap >= self.rules.topic_overlap && alike
             })
+        })
     }
 
     /// What was advised is done.
@@ -143,7 +147,7 @@ impl<'a> Pair<'a> {
                 && new.end >= old.start
         };
         let about_the_same =
-            self.new.specific(&self.old) >= 1 && self.similarity >= self.rules.restated_similarity;
+            self.new.specific(&self.old) >= 2 && self.similarity >= self.rules.restated_similarity;
         (for_them || self.newer.fact.participants.len() < 2) && (near || about_the_same)
     }
 
@@ -167,11 +171,17 @@ impl<'a> Pair<'a> {
     }
 
     pub(super) fn contradicts(&self) -> bool {
-        if self.new.asks() || self.old.asks() {
+        if self.new.asks() || self.old.asks() || [self.newer, self.older].iter().any(|u| comforts(u)) {
             return false;
         }
         if self.breaks_word() {
             return true;
+        }
+        // Of two people that speak of other things in the same words, neither denies the other.
+        let speaks_of =
+            |person: &String| self.newer.fact.claim.to_lowercase().contains(&person.to_lowercase());
+        if !self.same_subject && !self.older.fact.participants.first().is_some_and(speaks_of) {
+            return false;
         }
         // Past events at different times do not exclude each other, nor do plans; a change is none either.
         if self.new.said.has_any(CHANGE) || self.old.said.has_any(CHANGE) || self.times_apart() {
@@ -219,8 +229,7 @@ impl<'a> Pair<'a> {
         let shared = self.new.said.content.intersection(&self.old.said.content);
         let shared = shared.filter(|stem| is_specific(stem)).count();
         let shorter = about(&self.new).min(about(&self.old));
-        shared >= 1
-            && (shared >= 2 || about(&self.new).max(about(&self.old)) <= 2)
+        (shared >= 2 || shared == 1 && about(&self.new).max(about(&self.old)) <= 2)
             && shared * 3 >= shorter * 2
     }
 

@@ -91,7 +91,7 @@ pub(super) const AS_PLANNED: &[&str] = &[
 
 /// Words that ask what came of something.
 pub(super) const ASK: &[&str] =
-    &["how did", "how was", "how were", "how is", "how are", "did you", "have you", "asks"];
+    &["how did", "how was", "how were", "how is", "how are", "how's", "how has", "how have"];
 
 /// Words of somebody who means to do something, or of something to come.
 pub(super) const PLAN: &[&str] = &[
@@ -319,7 +319,7 @@ pub(super) const JOB: &[&str] = &[
 ];
 
 /// Stems that two claims about quite different things share.
-pub(super) const GENERIC: &str = "thing time day week month year hour minut good great nice lot bit realli even sometim alway \
+pub(super) const GENERIC: &str = "make other do be have thing time spend spent tough dedic luck lucki friendship offer chat appreci bless day week month year hour minut good great nice lot bit realli even sometim alway \
     everyon everybodi someth anyth noth someon anyon peopl way want need tri know come came take took taken give gave look see saw \
     seen tell ask talk call start begin began find found keep kept help use love like enjoy new big huge littl small long first last \
     next happen sure yeah yes yep ok okay hi hey hello thank wow sorri actual most mostli kind sort mayb perhap guess hope mean \
