@@ -2,6 +2,7 @@
 //!
 //! What needs no meaning of words uses the deterministic test embedder; the demo and the command line use MiniLM.
 
+mod answers;
 mod crash;
 mod deletion;
 mod facade;

@@ -1,5 +1,8 @@
 //! What a question asks, as far as its words tell: the words to look for, the thing wanted, whom it is about.
 
+use std::collections::BTreeSet;
+
+use super::candidate::Candidate;
 use crate::{
     query::{AnswerType, Query},
     rewrite::is_name_of,
@@ -22,6 +25,12 @@ pub(super) struct Asked<'a> {
     verb: Option<String>,
     /// Whether the question asks how things were before they changed.
     pub(super) past: bool,
+    /// Whether the question asks about something done, by its auxiliary ("did", "was").
+    pub(super) done: bool,
+    /// Whether the question says that it is about the present ("now").
+    pub(super) now: bool,
+    /// Whether the question is put in the present tense.
+    pub(super) present: bool,
     /// Whether the question is negated.
     pub(super) negated: bool,
 }
@@ -50,6 +59,12 @@ impl<'a> Asked<'a> {
             wanted: wanted_stems(&words, &query.speakers),
             verb: verb_stem(&words, &query.speakers),
             past: asks_past(&words),
+            done: words
+                .iter()
+                .find(|w| words::is_auxiliary(w))
+                .is_some_and(|w| words::listed("did was were had", w)),
+            now: asks_now(&words),
+            present: in_present(&words) && !asks_past(&words),
             negated: words.iter().any(|w| words::is_negation(w)),
             words,
             stems,
@@ -71,9 +86,43 @@ impl<'a> Asked<'a> {
         self.verb.as_ref()
     }
 
+    /// Whether the question asks what something or somebody is called.
+    pub(super) fn wants_name(&self) -> bool {
+        self.has_any(&["name", "names", "named", "called"])
+    }
+
+    /// Whether the question asks for somebody's occupation.
+    pub(super) fn wants_occupation(&self) -> bool {
+        self.has("do") && (self.has("living") || self.words.ends_with(&["for".to_owned(), "work".to_owned()]))
+            || self.kind == AnswerType::What
+                && self.has_any(&["profession", "occupation", "job", "career"])
+                && self.words.get(1).is_some_and(|w| matches!(w.as_str(), "is" | "was"))
+    }
+
     /// Whether the question looks for a word with this stem.
     pub(super) fn looks_for(&self, stem: &str) -> bool {
         self.stems.iter().any(|s| s == stem)
+    }
+}
+
+impl Asked<'_> {
+    /// Share of the names in the question (but the speakers') that occur in no candidate, in `[0, 1]`.
+    pub(super) fn unknown_names<'c, 't: 'c>(
+        &self,
+        candidates: impl Iterator<Item = &'c Candidate<'t>>,
+    ) -> f32 {
+        let names = &self.query.entities;
+        if names.is_empty() {
+            return 0.0;
+        }
+        let known: BTreeSet<String> = candidates
+            .flat_map(|c| words::content_stems(c.text).into_iter().chain(words::content_stems(&c.context)))
+            .collect();
+        let unknown = names.iter().filter(|name| {
+            let stems = words::content_stems(name);
+            !stems.is_empty() && !stems.iter().any(|s| known.contains(s))
+        });
+        unknown.count() as f32 / names.len() as f32
     }
 }
 
@@ -83,7 +132,7 @@ fn only_asks(word: &str) -> bool {
         "kind kinds type types sort sorts many much long often old ago remember recall tell \
             mention mentions mentioned according name names year month date day reason thing \
             things something say said recently likely different specific certain one some time \
-            times",
+            times now currently nowadays today new",
         word,
     )
 }
@@ -129,6 +178,21 @@ fn verb_stem(question: &[String], speakers: &[String]) -> Option<String> {
             !skipped && verbal
         })
         .map(|w| words::stem(w))
+}
+
+fn asks_now(words: &[String]) -> bool {
+    let pair = |a: &str, b: &str| words.windows(2).any(|w| w[0] == a && w[1] == b);
+    words.iter().any(|w| words::listed("now currently nowadays today anymore still", w))
+        || pair("these", "days")
+        || pair("the", "moment")
+}
+
+/// Whether the first auxiliary is in the present tense.
+fn in_present(words: &[String]) -> bool {
+    words
+        .iter()
+        .find(|w| words::is_auxiliary(w))
+        .is_some_and(|w| words::listed("is are am do does has have can will", w))
 }
 
 fn asks_past(words: &[String]) -> bool {

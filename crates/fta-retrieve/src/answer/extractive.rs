@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef,
     asked::Asked,
-    candidate::{Candidate, candidates},
+    candidate::candidates,
     date_text::DateStyle,
     kinds::{self, Extracted, Input},
-    score::{ScoreWeights, Scored, score_all},
+    score::{ScoreWeights, Scored, add_similarities, score_all},
 };
 use crate::packet::Packet;
 
@@ -27,6 +27,8 @@ pub struct ExtractiveConfig {
     /// It abstains when evidence that others gave about themselves supports the question by this much more than
     /// evidence about the person asked about; above 1 it never does.
     pub max_foreign_lead: f32,
+    /// How many sentences are compared with the question by embedding; the rest do not answer.
+    pub max_compared: usize,
     /// How far below the best sentence one may score and still give the answer.
     pub lead_margin: f32,
     /// How many sentences are tried for an answer of the wanted kind.
@@ -45,8 +47,9 @@ impl Default for ExtractiveConfig {
     fn default() -> Self {
         Self {
             weights: ScoreWeights::default(),
-            min_support: 0.2,
+            min_support: 0.4,
             max_foreign_lead: 0.05,
+            max_compared: 24,
             lead_margin: 0.4,
             max_leading: 6,
             list_margin: 0.25,
@@ -87,59 +90,70 @@ impl ExtractiveAnswerer {
     /// [`AnswerError::Embed`] when the embedder fails.
     pub fn answer_now(&self, packet: &Packet) -> Result<Answer, AnswerError> {
         let asked = Asked::new(&packet.query);
-        let candidates = candidates(packet);
-        let similarities = self.similarities(&packet.query.text, &candidates)?;
-        let scored = score_all(&asked, candidates, &similarities, &self.config.weights);
+        let weights = &self.config.weights;
+        let mut scored = score_all(&asked, candidates(packet), weights);
+        if let Some(embedder) = &self.embedder {
+            scored.truncate(self.config.max_compared);
+            let similarities = similarities(&**embedder, &packet.query.text, &scored)?;
+            add_similarities(&mut scored, &similarities, weights);
+        }
         let input = Input { asked: &asked, scored: &scored, config: &self.config };
         let Some(extracted) = kinds::extract(input) else {
             return Ok(abstention(0.0));
         };
-        let support = self.support(&scored, &extracted);
-        if support < self.config.min_support || self.foreign_lead(&scored) > self.config.max_foreign_lead {
+        let support = support(&asked, &scored, &extracted);
+        if support < self.config.min_support || foreign_lead(&scored) > self.config.max_foreign_lead {
             return Ok(abstention(support));
         }
         Ok(answer_from(extracted, &scored, support))
     }
+}
 
-    /// Cosine of each candidate with the query text; empty without an embedder.
-    fn similarities(&self, query: &str, candidates: &[Candidate<'_>]) -> Result<Vec<f32>, AnswerError> {
-        let Some(embedder) = &self.embedder else {
-            return Ok(Vec::new());
-        };
-        let said: Vec<String> = candidates.iter().map(|c| format!("{}: {}", c.speaker, c.text)).collect();
-        let mut texts: Vec<&str> = vec![query];
-        texts.extend(said.iter().map(String::as_str));
-        let rows = embedder.embed(&texts)?;
-        let Some(question) = rows.row(0) else {
-            return Ok(Vec::new());
-        };
-        Ok(rows.rows().skip(1).map(|row| row.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
+/// How far the evidence used speaks to the question and about the person asked about, in `[0, 1]`.
+///
+/// Nothing supports the answer when names or the thing named in the question occur nowhere near the evidence.
+fn support(asked: &Asked<'_>, scored: &[Scored<'_>], extracted: &Extracted) -> f32 {
+    if extracted.certainty <= 0.0 {
+        return 0.0;
     }
+    let unknown = asked.unknown_names(scored.iter().map(|s| &s.candidate));
+    let used = extracted.used.iter().filter_map(|&i| scored.get(i));
+    let best = used
+        .map(|s| {
+            let similar = s.similarity.map_or(s.covered, |x| (x - 0.2).max(0.0));
+            (0.55 * s.covered + 0.9 * similar) * (0.4 + 0.6 * s.speaker)
+        })
+        .fold(0.0_f32, f32::max);
+    (best * (1.0 - 0.6 * unknown)).clamp(0.0, 1.0)
+}
 
-    /// How far the evidence used speaks to the question and about the person asked about, in `[0, 1]`.
-    #[expect(clippy::unused_self, reason = "calibration settings will be read here")]
-    fn support(&self, scored: &[Scored<'_>], extracted: &Extracted) -> f32 {
-        extracted
-            .used
+/// By how much the best evidence that others gave about themselves beats the best about the person asked about.
+fn foreign_lead(scored: &[Scored<'_>]) -> f32 {
+    let best = |own: bool| {
+        scored
             .iter()
-            .filter_map(|&i| scored.get(i))
-            .map(|s| s.topical * (0.5 + 0.5 * s.speaker))
+            .filter(|s| (s.speaker >= 0.5) == own && !s.candidate.is_question())
+            .map(|s| s.topical)
             .fold(0.0_f32, f32::max)
-            .clamp(0.0, 1.0)
-    }
+    };
+    best(false) - best(true)
+}
 
-    /// By how much the best evidence that others gave about themselves beats the best about the person asked about.
-    #[expect(clippy::unused_self, reason = "calibration settings will be read here")]
-    fn foreign_lead(&self, scored: &[Scored<'_>]) -> f32 {
-        let best = |own: bool| {
-            scored
-                .iter()
-                .filter(|s| (s.speaker >= 0.5) == own && !s.candidate.is_question())
-                .map(|s| s.topical)
-                .fold(0.0_f32, f32::max)
-        };
-        best(false) - best(true)
-    }
+/// Cosine of each candidate with the query text.
+fn similarities(
+    embedder: &dyn Embedder,
+    query: &str,
+    scored: &[Scored<'_>],
+) -> Result<Vec<f32>, AnswerError> {
+    let said: Vec<String> =
+        scored.iter().map(|s| format!("{}: {}", s.candidate.speaker, s.candidate.text)).collect();
+    let mut texts: Vec<&str> = vec![query];
+    texts.extend(said.iter().map(String::as_str));
+    let rows = embedder.embed(&texts)?;
+    let Some(question) = rows.row(0) else {
+        return Ok(Vec::new());
+    };
+    Ok(rows.rows().skip(1).map(|row| row.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
 }
 
 fn abstention(support: f32) -> Answer {

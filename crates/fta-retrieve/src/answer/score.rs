@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fta_units::UnitId;
+use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 use super::{asked::Asked, candidate::Candidate};
@@ -31,6 +32,8 @@ pub struct ScoreWeights {
     pub substance: f32,
     /// Taken off for sentences that ask.
     pub question: f32,
+    /// How late it was said, for questions about how things are.
+    pub recency: f32,
 }
 
 impl Default for ScoreWeights {
@@ -46,6 +49,7 @@ impl Default for ScoreWeights {
             quoted: 0.2,
             substance: 0.2,
             question: 0.5,
+            recency: 0.1,
         }
     }
 }
@@ -57,6 +61,10 @@ pub(super) struct Scored<'a> {
     pub(super) candidate: Candidate<'a>,
     /// What candidates are ranked by.
     pub(super) score: f32,
+    /// Share of the question's content that it repeats, in `[0, 1]`.
+    pub(super) covered: f32,
+    /// Cosine with the question, in `[0, 1]`, where it was compared.
+    pub(super) similarity: Option<f32>,
     /// How much of the question it is about, in `[0, 1]`, whoever said it.
     pub(super) topical: f32,
     /// How it stands to the person asked about, in `[0, 1]`.
@@ -65,37 +73,40 @@ pub(super) struct Scored<'a> {
     pub(super) matched: BTreeSet<String>,
 }
 
-/// Scores all candidates, best first; ties keep the packet's order. `similarities`: one per candidate, or empty.
+/// Scores all candidates by what costs little, best first; ties keep the packet's order.
 pub(super) fn score_all<'a>(
     asked: &Asked<'_>,
     candidates: Vec<Candidate<'a>>,
-    similarities: &[f32],
     weights: &ScoreWeights,
 ) -> Vec<Scored<'a>> {
     let stems: Vec<BTreeSet<String>> =
         candidates.iter().map(|c| words::content_stems(c.text).into_iter().collect()).collect();
     let idf = inverse_frequencies(asked, &stems);
     let best_unit = candidates.iter().map(|c| c.unit_score).fold(f32::EPSILON, f32::max);
+    let times = (
+        candidates.iter().filter_map(|c| c.said_at).min(),
+        candidates.iter().filter_map(|c| c.said_at).max(),
+    );
     let mut out: Vec<Scored<'a>> = Vec::with_capacity(candidates.len());
     let mut claims: BTreeMap<UnitId, BTreeSet<String>> = BTreeMap::new();
-    for (i, candidate) in candidates.into_iter().enumerate() {
-        let context: BTreeSet<String> = words::content_stems(&candidate.context).into_iter().collect();
+    for (candidate, own_stems) in candidates.into_iter().zip(&stems) {
+        let mut around_stems: BTreeSet<String> =
+            words::content_stems(&candidate.context).into_iter().collect();
         let claim = claims
             .entry(candidate.unit.id)
             .or_insert_with(|| words::content_stems(&candidate.unit.fact.claim).into_iter().collect());
-        let own = coverage(&idf, |s| stems[i].contains(s));
-        let around = coverage(&idf, |s| stems[i].contains(s) || context.contains(s) || claim.contains(s));
+        around_stems.extend(claim.iter().cloned());
+        let own = coverage(&idf, |s| nearness(s, own_stems));
+        let around = coverage(&idf, |s| nearness(s, own_stems).max(nearness(s, &around_stems)));
         let covered = own + 0.55 * (around - own);
-        let similarity = similarities.get(i).copied().map(|s| s.clamp(0.0, 1.0));
-        let topical = similarity.map_or(covered, |s| (0.6 * covered + 0.8 * s).min(1.0));
         let speaker = speaker_fit(asked, &candidate);
         let unit = 0.5 * (candidate.unit_score / best_unit).clamp(0.0, 1.0)
             + 0.5 / (1.0 + candidate.rank as f32 / 3.0);
         let mut score = weights.coverage * covered
-            + weights.similarity * similarity.unwrap_or(0.0)
             + weights.unit * unit
             + weights.kind * kind_fit(asked, &candidate)
-            + weights.speaker * speaker;
+            + weights.speaker * speaker
+            + weights.recency * recency(asked, &candidate, times);
         if !asked.query.times.is_empty() {
             score += weights.time * cue_score(asked.query, candidate.unit).time.unwrap_or(0.0);
         }
@@ -106,12 +117,56 @@ pub(super) fn score_all<'a>(
         if candidate.quoted {
             score += weights.quoted;
         }
-        score += weights.substance * substance(candidate.text, &stems[i]);
-        let matched = asked.stems.iter().filter(|s| stems[i].contains(*s)).cloned().collect();
-        out.push(Scored { candidate, score, topical, speaker, matched });
+        score += weights.substance * substance(candidate.text, own_stems);
+        let matched = asked.stems.iter().filter(|s| own_stems.contains(*s)).cloned().collect();
+        out.push(Scored { candidate, score, covered, similarity: None, topical: covered, speaker, matched });
     }
     out.sort_by(|a, b| b.score.total_cmp(&a.score));
     out
+}
+
+/// Adds the embedding similarity of each candidate, one per candidate in order, and sorts again.
+pub(super) fn add_similarities(scored: &mut [Scored<'_>], similarities: &[f32], weights: &ScoreWeights) {
+    for (scored, similarity) in scored.iter_mut().zip(similarities) {
+        let similarity = similarity.clamp(0.0, 1.0);
+        scored.score += weights.similarity * similarity;
+        scored.topical = (0.6 * scored.covered + 0.8 * similarity).min(1.0);
+        scored.similarity = Some(similarity);
+    }
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+/// How well a question stem is met by a set of stems: 1 for itself, 0.7 for a related word.
+fn nearness(asked: &str, said: &BTreeSet<String>) -> f32 {
+    if said.contains(asked) {
+        1.0
+    } else if said.iter().any(|s| words::are_related(asked, s)) {
+        0.7
+    } else {
+        0.0
+    }
+}
+
+/// Place of the candidate between the oldest and the newest, in `[0, 1]`, where the question is about how things are;
+/// three times that where it says so ("now").
+fn recency(
+    asked: &Asked<'_>,
+    candidate: &Candidate<'_>,
+    (first, last): (Option<DateTime>, Option<DateTime>),
+) -> f32 {
+    let weight = if asked.past && asked.query.times.is_empty() {
+        -2.0
+    } else if asked.now {
+        3.0
+    } else if asked.present {
+        1.0
+    } else {
+        return 0.0;
+    };
+    let (Some(at), Some(first), Some(last)) = (candidate.said_at, first, last) else { return 0.0 };
+    let days = |a: DateTime, b: DateTime| (b.date() - a.date()).get_days() as f32;
+    let whole = days(first, last);
+    if whole > 0.0 { weight * days(first, at) / whole } else { 0.0 }
 }
 
 /// Weight of each question stem: rare in the packet counts more. Sums to 1, or is empty.
@@ -136,8 +191,8 @@ fn inverse_frequencies(asked: &Asked<'_>, sentences: &[BTreeSet<String>]) -> BTr
     idf
 }
 
-fn coverage(idf: &BTreeMap<String, f32>, holds: impl Fn(&str) -> bool) -> f32 {
-    idf.iter().filter(|(stem, _)| holds(stem)).map(|(_, w)| w).sum()
+fn coverage(idf: &BTreeMap<String, f32>, met: impl Fn(&str) -> f32) -> f32 {
+    idf.iter().map(|(stem, weight)| met(stem) * weight).sum()
 }
 
 /// 1 if said by or naming a speaker asked about, 0.8 if said to them about them, 0.5 if nobody is named, else 0.
@@ -225,7 +280,7 @@ fn kind_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
     let tokens = words::tokens(candidate.text);
     let any = |test: &dyn Fn(&str) -> bool| tokens.iter().any(|t| test(&t.norm()));
     let holds = match asked.kind {
-        AnswerType::When => return when_fit(candidate),
+        AnswerType::When => return when_fit(asked, candidate),
         AnswerType::HowLong => super::kinds::how_long::duration_in(candidate.text).is_some(),
         AnswerType::HowMany => super::kinds::number::amount_in(asked, candidate.text).is_some(),
         AnswerType::Who => {
@@ -243,14 +298,19 @@ fn kind_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
             any(&|w| matches!(w, "yes" | "yeah" | "no" | "nope" | "yep") || words::is_negation(w))
         }
         AnswerType::List => candidate.text.contains(',') || any(&|w| w == "and"),
+        AnswerType::What if asked.wants_occupation() => super::kinds::occupation(candidate).is_some(),
         AnswerType::What => tokens.len() > 3,
     };
     f32::from(u8::from(holds))
 }
 
-fn when_fit(candidate: &Candidate<'_>) -> f32 {
-    if candidate.times.iter().any(|t| t.interval.is_some()) {
-        1.0
+fn when_fit(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
+    let said_on = candidate.said_at.map(DateTime::date);
+    // What was done is not told by a plan.
+    let ahead = |i: fta_units::DateInterval| asked.done && said_on.is_some_and(|day| i.first > day);
+    let mut intervals = candidate.times.iter().filter_map(|t| t.interval).peekable();
+    if intervals.peek().is_some() {
+        if intervals.all(ahead) { -1.0 } else { 1.0 }
     } else if candidate.quoted && candidate.unit.time.event.is_some() {
         0.7
     } else {

@@ -13,6 +13,8 @@ mod yes_no;
 
 use fta_units::EventTime;
 
+pub(super) use what::occupation;
+
 use super::{asked::Asked, extractive::ExtractiveConfig, score::Scored};
 use crate::query::AnswerType;
 

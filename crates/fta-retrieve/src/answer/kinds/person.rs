@@ -12,6 +12,9 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
         if let Some(text) = person_in(input.asked, &scored.candidate) {
             return Some(Extracted::one(text, 0.9, position));
         }
+        if let Some(text) = person_before(input.asked, &scored.candidate) {
+            return Some(Extracted::one(text, 0.7, position));
+        }
         // "Who adopted a cat?": whoever says "I adopted a cat".
         let nobody_named = input.asked.query.speakers.is_empty();
         let of_self =
@@ -23,6 +26,17 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
     None
 }
 
+/// The person whom "we", "he" or "she" of the sentence takes up from the sentence before it in the same turn.
+fn person_before(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
+    let takes_up = words::tokens(candidate.text)
+        .iter()
+        .take(4)
+        .any(|t| matches!(t.norm().as_str(), "we" | "he" | "she" | "they"));
+    let said = candidate.turn.filter(|_| takes_up)?.text.get(..candidate.start)?;
+    let before = words::sentences(said).pop()?;
+    person_in(asked, &Candidate { text: &said[before.clone()], start: before.start, ..candidate.clone() })
+}
+
 /// The people of a sentence, joined when they are listed; never the person asked about.
 fn person_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     let text = candidate.text;
@@ -31,7 +45,7 @@ fn person_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     let mut i = 0;
     while i < tokens.len() {
         if let Some((end, name)) =
-            name_at(asked, candidate, &tokens, i).or_else(|| kin_at(candidate, &tokens, i))
+            name_at(asked, candidate, &tokens, i).or_else(|| kin_at(asked, candidate, &tokens, i))
         {
             people.push((i, end, name));
             i = end;
@@ -76,8 +90,11 @@ fn name_at(
         return None;
     }
     let next_capital = tokens.get(i + 1).is_some_and(Token::capitalised);
+    // "In Lisbon" is a place.
+    let place =
+        i.checked_sub(1).is_some_and(|b| matches!(tokens[b].norm().as_str(), "in" | "at" | "near" | "from"));
     let sentence_start = i == 0 && !next_capital && !named_elsewhere(candidate, tokens[i].text);
-    if sentence_start {
+    if sentence_start || place {
         return None;
     }
     let mut end = i + 1;
@@ -107,13 +124,19 @@ fn opener(word: &str) -> bool {
 }
 
 /// "my older sister", "her friends": determiner, at most two words, a relative.
-fn kin_at(candidate: &Candidate<'_>, tokens: &[Token<'_>], i: usize) -> Option<(usize, String)> {
+fn kin_at(
+    asked: &Asked<'_>,
+    candidate: &Candidate<'_>,
+    tokens: &[Token<'_>],
+    i: usize,
+) -> Option<(usize, String)> {
     let determiner = tokens[i].norm();
     let first_person = determiner == "my" || determiner == "our";
     if !first_person
         && !matches!(determiner.as_str(), "his" | "her" | "their" | "a" | "an" | "the" | "your" | "some")
     {
-        return words::is_kin(&determiner).then(|| (i + 1, tokens[i].text.to_owned()));
+        let says_more = words::is_kin(&determiner) && !asked.looks_for(&words::stem(&determiner));
+        return says_more.then(|| (i + 1, tokens[i].text.to_owned()));
     }
     let kin = (i + 1..tokens.len().min(i + 4)).find(|&j| words::is_kin(&tokens[j].norm()))?;
     if tokens[i + 1..kin].iter().any(|t| words::is_stop(&t.norm())) {
@@ -121,6 +144,16 @@ fn kin_at(candidate: &Candidate<'_>, tokens: &[Token<'_>], i: usize) -> Option<(
     }
     let rest = &candidate.text[tokens[i].end..tokens[kin].end];
     // "My sister Ada": the name says more than the role.
+    let set_on = tokens
+        .get(kin + 1)
+        .is_some_and(|t| matches!(candidate.text[tokens[kin].end..t.start].trim(), "" | ","));
+    if set_on && let Some(named) = name_at(asked, candidate, tokens, kin + 1) {
+        return Some(named);
+    }
+    // "Her boss" does not tell who her boss is.
+    if asked.looks_for(&words::stem(&tokens[kin].norm())) {
+        return None;
+    }
     let text = match determiner.as_str() {
         "my" if !candidate.speaker.is_empty() => format!("{}'s{rest}", candidate.speaker),
         "a" | "an" | "the" | "some" | "our" => rest.trim().to_owned(),

@@ -27,7 +27,11 @@ pub(in crate::answer) fn place_in(asked: &Asked<'_>, candidate: &Candidate<'_>) 
         if named {
             return Some(phrase.to_owned());
         }
-        if common.is_none() && !names_only && preposition_fits(&preposition) {
+        // "To hear" and "on time" are no places.
+        let determined = from > i + 1;
+        let bare = matches!(preposition.as_str(), "to" | "on" | "from" | "into" | "through" | "around")
+            && !determined;
+        if common.is_none() && !names_only && !bare && preposition_fits(&preposition) {
             let keeps = matches!(
                 preposition.as_str(),
                 "near" | "under" | "behind" | "beside" | "outside" | "inside" | "by" | "around"

@@ -1,9 +1,43 @@
 //! Things and statements: the object or complement of the sentence that repeats the question best.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::{Extracted, Input};
-use crate::answer::span;
+use crate::{
+    answer::{candidate::Candidate, span},
+    words,
+};
+
+static OCCUPATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:i'm|i am|i was|work(?:ed|ing)? as|job as|job is|became|become) (?:an? )((?:[\w-]+ ){0,3}[\w-]+)")
+        .expect("the pattern is valid")
+});
+
+/// What the speaker says to be or work as.
+pub(in crate::answer) fn occupation(candidate: &Candidate<'_>) -> Option<String> {
+    let found = OCCUPATION.captures(candidate.text)?.get(1)?.as_str();
+    let kept: Vec<&str> =
+        found.split(' ').take_while(|w| !words::is_stop(&words::lower(w)) || matches!(*w, "of")).collect();
+    (!kept.is_empty() && !matches!(kept[0], "bit" | "little" | "mess" | "lot")).then(|| kept.join(" "))
+}
 
 pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
+    if input.asked.wants_occupation()
+        && let Some(found) = input
+            .leading()
+            .find_map(|(position, s)| Some(Extracted::one(occupation(&s.candidate)?, 0.9, position)))
+    {
+        return Some(found);
+    }
+    if input.asked.wants_name() {
+        let named = input.leading().filter(|(_, s)| !s.candidate.is_question()).find_map(|(position, s)| {
+            Some(Extracted::one(span::title_in(input.asked, &s.candidate)?, 0.9, position))
+        });
+        // A sentence without a name does not tell one.
+        return named.or_else(|| Some(Extracted { certainty: 0.0, ..statement(input)? }));
+    }
     let (position, best) = input.leading().find(|(_, s)| !s.candidate.is_question())?;
     let sentence = best.candidate.text;
     // How something was done is told by the whole clause.

@@ -144,7 +144,7 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
 }
 
 /// A quoted title, quotation marks included, else a name that is neither a speaker's nor in the question.
-fn title_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
+pub(super) fn title_in(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Option<String> {
     if let Some((_, title)) = quoted(candidate.text).into_iter().next() {
         return Some(format!("\"{title}\""));
     }
