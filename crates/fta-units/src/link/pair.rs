@@ -390,7 +390,7 @@ fn comforts(unit: &Unit) -> bool {
     }
     unit.fact.situation == SituationType::SupportInteraction
         || unit.affect.emotions.is_empty() && claim.has_any(COMFORT)
-        || claim.words.trim_start().split_whitespace().nth(1) == Some("not")
+        || claim.words.split_whitespace().nth(1) == Some("not")
             && claim.words.contains(" at all ")
 }
 
