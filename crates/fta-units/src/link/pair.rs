@@ -390,8 +390,14 @@ fn comforts(unit: &Unit) -> bool {
     }
     unit.fact.situation == SituationType::SupportInteraction
         || unit.affect.emotions.is_empty() && claim.has_any(COMFORT)
-        || claim.words.split_whitespace().nth(1) == Some("not")
-            && claim.words.contains(" at all ")
+        || claim.words.split_whitespace().nth(1) == Some("not") && claim.words.contains(" at all ")
+}
+
+/// Whether a support unit holds words of comfort or advice, or says enough to be some.
+pub(crate) fn is_said_for_support(unit: &Unit) -> bool {
+    const ENOUGH: usize = 2;
+    let claim = Reading::new(&unit.fact.claim, unit.fact.participants.iter().map(String::as_str));
+    claim.has_any(COMFORT) || claim.has_any(ADVICE) || claim.content.len() >= ENOUGH
 }
 
 /// One denies what the other says, in nearly the same words.
