@@ -8,6 +8,7 @@ mod words;
 
 use async_trait::async_trait;
 
+pub(crate) use self::pair::is_said_for_support;
 pub use self::{
     effect::{OlderUnitChange, effect, is_open, lifecycle},
     rules::{LinkRules, RuleClassifier},

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Days of a planned time from which it is too vague to tell by it that the plan was carried out.
-const VAGUE_DAYS: i32 = 8;
+const VAGUE_DAYS: i64 = 8;
 
 /// A newer and an older unit with a person in common.
 pub(super) struct Pair<'a> {
@@ -101,7 +101,7 @@ impl<'a> Pair<'a> {
     /// The report is of the planned thing, or of the planned time.
     fn carries_out(&self) -> bool {
         let at_its_time = self.times_meet()
-            && [self.newer, self.older].iter().all(|u| interval(u).is_some_and(|i| days(i) <= VAGUE_DAYS));
+            && [self.newer, self.older].iter().all(|u| interval(u).is_some_and(|i| i.days() <= VAGUE_DAYS));
         let alike = self.similarity >= self.rules.topic_similarity;
         self.plans().any(|old| {
             self.new.sentences.iter().any(|new| {
@@ -146,8 +146,8 @@ impl<'a> Pair<'a> {
             new.start.saturating_sub(old.end.saturating_sub(1)) <= self.rules.support_distance
                 && new.end >= old.start
         };
-        let about_the_same =
-            self.new.specific(&self.old) >= 2 && self.similarity >= self.rules.restated_similarity;
+        let about_the_same = self.similarity >= self.rules.restated_similarity
+            && self.sentence_pairs().any(|(new, old)| new.specific(old) >= 2);
         (for_them || self.newer.fact.participants.len() < 2) && (near || about_the_same)
     }
 
@@ -162,12 +162,13 @@ impl<'a> Pair<'a> {
         {
             return true;
         }
-        self.sentence_pairs().any(|(new, old)| {
-            (self.later_day || new.reading.has_any(NOW))
-                && self.lasts(old)
-                && self.lasts(new)
-                && (denies(new, old) || opposes(new, old) || other_count(new, old))
-        })
+        // What happened once is not undone by what happened another time.
+        is_state(self.newer)
+            && is_state(self.older)
+            && self.sentence_pairs().any(|(new, old)| {
+                (self.later_day || new.reading.has_any(NOW))
+                    && (denies(new, old) || opposes(new, old) || other_count(new, old))
+            })
     }
 
     pub(super) fn contradicts(&self) -> bool {
@@ -320,16 +321,6 @@ impl<'a> Pair<'a> {
             && self.similarity >= self.rules.topic_similarity
     }
 
-    /// Whether a sentence says how things are, not that something happened once.
-    fn lasts(&self, sentence: &Sentence) -> bool {
-        let unit = if self.new.sentences.iter().any(|s| std::ptr::eq(s, sentence)) {
-            self.newer
-        } else {
-            self.older
-        };
-        is_state(unit) || !sentence.reading.has_any(PAST)
-    }
-
     /// Both fill the same slot, and neither names the other's value anywhere; with `at_once`, of a slot that cannot
     /// hold both at once.
     fn other_value(&self, at_once: bool) -> bool {
@@ -387,16 +378,8 @@ const GLAD: &[&str] = &[
     "motivation",
 ];
 
-/// Words of something that happened once.
-const PAST: &[&str] =
-    &["was", "were", "went", "did", "had", "got", "came", "made", "took", "said", "told", "didn't", "wasn't"];
-
 fn interval(unit: &Unit) -> Option<DateInterval> {
     unit.time.event.as_ref().and_then(|e| e.interval)
-}
-
-fn days(interval: DateInterval) -> i32 {
-    interval.first.until(interval.last).map_or(i32::MAX, |span| span.get_days().saturating_add(1))
 }
 
 /// Whether the unit comforts, praises or advises somebody.
@@ -407,8 +390,14 @@ fn comforts(unit: &Unit) -> bool {
     }
     unit.fact.situation == SituationType::SupportInteraction
         || unit.affect.emotions.is_empty() && claim.has_any(COMFORT)
-        || claim.words.trim_start().split_whitespace().nth(1) == Some("not")
-            && claim.words.contains(" at all ")
+        || claim.words.split_whitespace().nth(1) == Some("not") && claim.words.contains(" at all ")
+}
+
+/// Whether a support unit holds words of comfort or advice, or says enough to be some.
+pub(crate) fn is_said_for_support(unit: &Unit) -> bool {
+    const ENOUGH: usize = 2;
+    let claim = Reading::new(&unit.fact.claim, unit.fact.participants.iter().map(String::as_str));
+    claim.has_any(COMFORT) || claim.has_any(ADVICE) || claim.content.len() >= ENOUGH
 }
 
 /// One denies what the other says, in nearly the same words.

@@ -211,7 +211,6 @@ pub(super) const COMFORT: &[&str] = &[
     "not alone",
     "deserve",
     "deserves",
-    "we can",
     "here for",
     "there for you",
     "hang in there",

@@ -15,6 +15,7 @@ use super::{
     SupportOutcome, remove_units,
 };
 use crate::{
+    link,
     text::{Reading, same_name, sentences},
     unit::{Link, Relation, SituationType, Unit, UnitId},
 };
@@ -48,7 +49,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         (
             ProfileTopic::Relationship,
             format!(
-                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b)"
+                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|flatmates?|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b|(?:'s|his|her|my|their) (?:flatmate|housemate|roommate) \w+)"
             ),
         ),
         (
@@ -67,7 +68,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         ),
         (
             ProfileTopic::Preference,
-            r"\b(?:likes|loves|enjoys|hates|dislikes|prefers|adores|(?:i|we|they|really|also|still|always) (?:like|love|enjoy|hate|dislike|prefer|adore)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
+            r"\b(?:goes \w+ing|times a (?:week|month)|joined an? (?:\w+ )?(?:choir|club|team|class|band|gym|group)|likes|loves|enjoys|hates|dislikes|prefers|adores|(?:i|we|they|really|also|still|always) (?:like|love|enjoy|hate|dislike|prefer|adore)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
         ),
         (
             ProfileTopic::Belief,
@@ -410,6 +411,10 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
     if unit.fact.situation != SituationType::SupportInteraction || Reading::new(&unit.fact.claim, []).asks {
         return None;
     }
+    // "Robin can imagine" tries nothing.
+    if !link::is_said_for_support(unit) {
+        return None;
+    }
     let giver = giver(unit)?;
     let seeker = seeker(unit, giver, units)?;
     let mut entry = SupportEntry {
@@ -420,7 +425,7 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
         units: vec![unit.id],
         said_at: unit.time.said_at,
     };
-    // The exchange may hold the answer already.
+    // The exchange may hold the answer already. An answer comes first in what is said; the rest is news.
     let own = sentences(&unit.fact.claim).skip(1).find_map(|s| says(s, seeker).then(|| outcome(s)).flatten());
     let turns = unit.evidence.turns;
     let answers = units[position + 1..].iter().filter(|other| {
@@ -430,7 +435,8 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
             && other.fact.participants.first().is_some_and(|p| same_name(p, seeker))
     });
     let found = own.map(|o| (o, unit.id)).or_else(|| {
-        let mut answers = answers.filter_map(|other| Some((outcome(&other.fact.claim)?, other.id)));
+        let mut answers =
+            answers.filter_map(|other| Some((outcome(sentences(&other.fact.claim).next()?)?, other.id)));
         answers.next()
     });
     if let Some((outcome, id)) = found {

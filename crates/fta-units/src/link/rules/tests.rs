@@ -4,7 +4,10 @@ use jiff::civil::date;
 use super::*;
 use crate::{
     time::{DateInterval, EventTime, Granularity, TimeBound},
-    unit::{AffectAnchor, Evidence, FactAnchor, Lifecycle, Provenance, TimeAnchor, UnitId, UnitStatus},
+    unit::{
+        AffectAnchor, Completion, Evidence, FactAnchor, Lifecycle, Provenance, SituationType, TimeAnchor,
+        TimeOrientation, UnitId, UnitStatus,
+    },
 };
 
 pub(in crate::link) fn unit(id: u64, claim: &str, person: &str) -> Unit {
@@ -257,7 +260,7 @@ async fn one_label_per_neighbour_in_order() {
 fn at(mut unit: Unit, first: jiff::civil::Date, last: jiff::civil::Date) -> Unit {
     unit.time.event = Some(EventTime {
         text: String::new(),
-        interval: DateInterval::new(first, last),
+        interval: Some(DateInterval::new(first, last)),
         granularity: Granularity::Day,
         orientation: TimeOrientation::Past,
         bound: TimeBound::Within,
