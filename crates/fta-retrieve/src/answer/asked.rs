@@ -41,8 +41,12 @@ impl<'a> Asked<'a> {
         let in_time =
             |word: &str| query.times.iter().any(|t| words::tokens(&t.text).iter().any(|w| w.text == word));
         let mut stems: Vec<String> = Vec::new();
-        for token in &tokens {
+        for (i, token) in tokens.iter().enumerate() {
             let norm = token.norm();
+            // "At first" asks about a time and not for a first one.
+            if norm == "first" && i.checked_sub(1).is_some_and(|b| tokens[b].norm() == "at") {
+                continue;
+            }
             let speaker = query.speakers.iter().any(|s| is_name_of(&norm, s));
             if speaker || words::is_stop(&norm) || only_asks(&norm) || in_time(token.text) {
                 continue;
@@ -106,23 +110,23 @@ impl<'a> Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Share of the names in the question (but the speakers') that occur in no candidate, in `[0, 1]`.
-    pub(super) fn unknown_names<'c, 't: 'c>(
-        &self,
-        candidates: impl Iterator<Item = &'c Candidate<'t>>,
-    ) -> f32 {
-        let names = &self.query.entities;
-        if names.is_empty() {
-            return 0.0;
-        }
+    /// Share of what the question names that no candidate speaks of, in `[0, 1]`: of its names (but the speakers'),
+    /// else of its things, the verb and the kind of thing asked for left out.
+    pub(super) fn unknown<'c, 't: 'c>(&self, candidates: impl Iterator<Item = &'c Candidate<'t>>) -> f32 {
         let known: BTreeSet<String> = candidates
             .flat_map(|c| words::content_stems(c.text).into_iter().chain(words::content_stems(&c.context)))
             .collect();
-        let unknown = names.iter().filter(|name| {
-            let stems = words::content_stems(name);
-            !stems.is_empty() && !stems.iter().any(|s| known.contains(s))
-        });
-        unknown.count() as f32 / names.len() as f32
+        let share = |stems: &[&String]| {
+            let unknown = stems.iter().filter(|s| !known.iter().any(|k| words::are_related(s, k))).count();
+            if stems.is_empty() { 0.0 } else { unknown as f32 / stems.len() as f32 }
+        };
+        let names: Vec<String> = self.query.entities.iter().flat_map(|n| words::content_stems(n)).collect();
+        let things: Vec<&String> = self
+            .stems
+            .iter()
+            .filter(|s| Some(*s) != self.main_verb() && !self.wanted.contains(s) && !names.contains(s))
+            .collect();
+        share(&names.iter().collect::<Vec<_>>()).max(0.6 * share(&things))
     }
 }
 

@@ -47,9 +47,9 @@ impl Default for ExtractiveConfig {
     fn default() -> Self {
         Self {
             weights: ScoreWeights::default(),
-            min_support: 0.4,
+            min_support: 0.38,
             max_foreign_lead: 0.05,
-            max_compared: 24,
+            max_compared: 20,
             lead_margin: 0.4,
             max_leading: 6,
             list_margin: 0.25,
@@ -116,12 +116,20 @@ fn support(asked: &Asked<'_>, scored: &[Scored<'_>], extracted: &Extracted) -> f
     if extracted.certainty <= 0.0 {
         return 0.0;
     }
-    let unknown = asked.unknown_names(scored.iter().map(|s| &s.candidate));
-    let used = extracted.used.iter().filter_map(|&i| scored.get(i));
-    let best = used
+    let unknown = asked.unknown(scored.iter().map(|s| &s.candidate));
+    let best = extracted
+        .used
+        .iter()
+        .filter_map(|&i| scored.get(i))
+        // Nobody has a name for what the question names.
+        .filter(|s| !(asked.wants_name() && s.covered < 0.1))
         .map(|s| {
             let similar = s.similarity.map_or(s.covered, |x| (x - 0.2).max(0.0));
-            (0.55 * s.covered + 0.9 * similar) * (0.4 + 0.6 * s.speaker)
+            // A sentence that repeats nothing must be very near.
+            let similar = if s.covered < 0.1 { 0.6 * similar } else { similar };
+            let about = if asked.query.speakers.is_empty() { 0.9 } else { 0.4 + 0.6 * s.speaker };
+            let told = if s.reply { 0.6 } else { 1.0 };
+            (0.55 * s.covered + 0.9 * similar) * about * told
         })
         .fold(0.0_f32, f32::max);
     (best * (1.0 - 0.6 * unknown)).clamp(0.0, 1.0)

@@ -32,6 +32,8 @@ pub struct ScoreWeights {
     pub substance: f32,
     /// Taken off for sentences that ask.
     pub question: f32,
+    /// Taken off for sentences that only answer what the other told.
+    pub reply: f32,
     /// How late it was said, for questions about how things are.
     pub recency: f32,
 }
@@ -41,7 +43,7 @@ impl Default for ScoreWeights {
         Self {
             coverage: 1.0,
             similarity: 0.8,
-            unit: 0.3,
+            unit: 0.6,
             kind: 0.25,
             speaker: 0.3,
             time: 0.3,
@@ -49,6 +51,7 @@ impl Default for ScoreWeights {
             quoted: 0.2,
             substance: 0.2,
             question: 0.5,
+            reply: 0.3,
             recency: 0.1,
         }
     }
@@ -69,6 +72,8 @@ pub(super) struct Scored<'a> {
     pub(super) topical: f32,
     /// How it stands to the person asked about, in `[0, 1]`.
     pub(super) speaker: f32,
+    /// Whether it only answers what the other told ("That sounds great!").
+    pub(super) reply: bool,
     /// Question stems that the sentence itself repeats.
     pub(super) matched: BTreeSet<String>,
 }
@@ -119,7 +124,20 @@ pub(super) fn score_all<'a>(
         }
         score += weights.substance * substance(candidate.text, own_stems);
         let matched = asked.stems.iter().filter(|s| own_stems.contains(*s)).cloned().collect();
-        out.push(Scored { candidate, score, covered, similarity: None, topical: covered, speaker, matched });
+        let reply = is_reply(candidate.text);
+        if reply {
+            score -= weights.reply;
+        }
+        out.push(Scored {
+            candidate,
+            score,
+            covered,
+            similarity: None,
+            topical: covered,
+            speaker,
+            reply,
+            matched,
+        });
     }
     out.sort_by(|a, b| b.score.total_cmp(&a.score));
     out
@@ -159,7 +177,7 @@ fn recency(
     } else if asked.now {
         3.0
     } else if asked.present {
-        1.0
+        0.5
     } else {
         return 0.0;
     };
@@ -239,6 +257,22 @@ fn outdated(asked: &Asked<'_>, candidate: &Candidate<'_>) -> f32 {
         return f32::from(u8::from(ended || (begins_late && candidate.unit.time.event.is_some())));
     }
     f32::from(u8::from(closed != asked.past && closed)) - f32::from(u8::from(asked.past && closed))
+}
+
+/// Whether a sentence praises or comforts the other and tells nothing of its own.
+fn is_reply(text: &str) -> bool {
+    let norms: Vec<String> = words::tokens(text).iter().map(words::Token::norm).collect();
+    if norms.iter().any(|w| words::is_first_person(w)) {
+        return false;
+    }
+    let has = |list: &str| norms.iter().any(|w| words::listed(list, w));
+    let to_you = has("you your you're you've you'll");
+    let praise = has(
+        "great awesome amazing inspiring glad happy proud congrats congratulations cool wonderful lovely fantastic \
+        incredible nice admire impressive thoughtful beautiful special hard tough difficult painful sorry",
+    );
+    let seems = has("sounds looks seems sound look seem");
+    (praise && (to_you || seems)) || (to_you && seems) || (seems && norms.len() < 7)
 }
 
 /// How much a sentence says, in `[0, 1]`: its content words, without thanks, praise and greetings.

@@ -12,7 +12,7 @@ pub(crate) use classes::{
     is_auxiliary, is_calendar, is_first_person, is_first_person_any, is_kin, is_month, is_negation,
     is_number, is_stop, listed,
 };
-pub(crate) use related::are_related;
+pub(crate) use related::{are_related, is_kind_of};
 
 /// A word and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

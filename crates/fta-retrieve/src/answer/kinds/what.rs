@@ -35,8 +35,21 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
         let named = input.leading().filter(|(_, s)| !s.candidate.is_question()).find_map(|(position, s)| {
             Some(Extracted::one(span::title_in(input.asked, &s.candidate)?, 0.9, position))
         });
+        // "We launched the boat. We named it Swallow.": the name may stand beside the best sentence.
+        let named = named.or_else(|| {
+            let best = &input.scored.first()?.candidate;
+            input.scored.iter().enumerate().find_map(|(position, s)| {
+                let beside = s.candidate.session == best.session
+                    && s.candidate.turn.map(|t| t.index) == best.turn.map(|t| t.index);
+                let title = span::title_in(input.asked, &s.candidate).filter(|_| beside)?;
+                Some(Extracted::one(title, 0.8, position))
+            })
+        });
         // A sentence without a name does not tell one.
         return named.or_else(|| Some(Extracted { certainty: 0.0, ..statement(input)? }));
+    }
+    if let Some(found) = kind_named(input) {
+        return Some(found);
     }
     let (position, best) = input.leading().find(|(_, s)| !s.candidate.is_question())?;
     let sentence = best.candidate.text;
@@ -50,6 +63,16 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
         return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.4, position));
     };
     Some(Extracted::one(span::shortened(&text, input.config.max_words), 0.8, position))
+}
+
+/// "Which instrument": the word that names a kind of the wanted thing.
+fn kind_named(input: Input<'_, '_>) -> Option<Extracted> {
+    let noun = input.asked.wanted.last()?;
+    input.leading().filter(|(_, s)| !s.candidate.is_question()).find_map(|(position, s)| {
+        let tokens = words::tokens(s.candidate.text);
+        let said = tokens.iter().find(|t| words::is_kind_of(noun, &words::stem(&t.norm())))?;
+        Some(Extracted::one(said.text.to_owned(), 0.9, position))
+    })
 }
 
 /// The best sentence itself, shortened.

@@ -21,11 +21,17 @@ fn said_plainly(scored: &Scored<'_>) -> Option<bool> {
     }
 }
 
-/// Whether a negation governs what the question repeats: it stands before a repeated word, or nothing is repeated.
+/// Whether a negation governs what the question repeats: it stands shortly before a repeated word, or nothing is
+/// repeated.
 fn negated(scored: &Scored<'_>) -> bool {
     let tokens = words::tokens(scored.candidate.text);
-    let last_match = tokens.iter().rposition(|t| scored.matched.contains(&words::stem(&t.norm())));
-    let reach = last_match.unwrap_or(tokens.len());
-    let near = reach.saturating_sub(7);
-    tokens[near..reach.min(tokens.len())].iter().filter(|t| words::is_negation(&t.norm())).count() % 2 == 1
+    let negation = |range: std::ops::Range<usize>| {
+        tokens[range].iter().filter(|t| words::is_negation(&t.norm())).count() % 2 == 1
+    };
+    let mut matches =
+        (0..tokens.len()).filter(|&i| scored.matched.contains(&words::stem(&tokens[i].norm()))).peekable();
+    if matches.peek().is_none() {
+        return negation(0..tokens.len());
+    }
+    matches.any(|i| negation(i.saturating_sub(3)..i))
 }

@@ -57,6 +57,14 @@ pub(in crate::answer) fn strip_times<'t>(span: &'t str, candidate: &Candidate<'_
     span
 }
 
+/// Takes a duration and what follows it off the end of a span ("the cello for an hour").
+pub(super) fn strip_duration(span: &str) -> &str {
+    match crate::answer::kinds::how_long::duration_in(span).and_then(|d| span.find(d)) {
+        Some(at) if at > 0 && span[..at].trim_end().ends_with(" for") => trim_tail(&span[..at]),
+        _ => span,
+    }
+}
+
 fn trim_tail(span: &str) -> &str {
     let mut span = span.trim_end_matches([' ', ',', '-']);
     for word in [" in", " on", " at", " since", " during", " for", " from", " the"] {

@@ -139,8 +139,22 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
         .or_else(|| largest_gap(&marked).filter(|&range| marked.n_content(range) > 1))?;
     let range = trim(&marked, range);
     let text = strip_times(marked.slice(range), candidate);
+    let text = cut::strip_duration(text);
+    if !words::tokens(text).iter().any(|t| says_something(&t.norm())) {
+        return None;
+    }
     let text = owned_by_speaker(text, candidate.speaker);
     (!text.is_empty()).then_some(text)
+}
+
+/// Whether a word names something: it is no function word, praise or filler.
+fn says_something(word: &str) -> bool {
+    !words::is_stop(word)
+        && !words::listed(
+            "great good awesome amazing nice cool special super sounds looks seems need helped lot everywhere light \
+            perfect serious long way like get got stuff thing things feel really together finished",
+            word,
+        )
 }
 
 /// A quoted title, quotation marks included, else a name that is neither a speaker's nor in the question.
