@@ -2,8 +2,8 @@
 
 use std::{
     path::Path,
-    process::{Command, Stdio},
-    time::Duration,
+    process::{Child, Command, Stdio},
+    time::Instant,
 };
 
 use fta_mem::segment::Session;
@@ -15,7 +15,7 @@ const KILLS: usize = 20;
 
 /// A conversation of many short sessions, so that a kill can fall anywhere.
 fn conversation() -> Vec<Session> {
-    (0..40)
+    (0..30)
         .map(|i| {
             let date = jiff::civil::date(2024, 1, 1) + jiff::Span::new().days(3 * i);
             let first =
@@ -45,6 +45,16 @@ async fn worker() {
     }
 }
 
+fn start_worker(directory: &Path) -> Child {
+    Command::new(std::env::current_exe().expect("this program has a path"))
+        .args(["--exact", "crash::worker", "--test-threads=1"])
+        .env(DIRECTORY, directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("this program can be started again")
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_ingest_leaves_whole_sessions_and_can_go_on() {
     let undisturbed = user(&in_memory(), "ines");
@@ -52,19 +62,22 @@ async fn a_killed_ingest_leaves_whole_sessions_and_can_go_on() {
         undisturbed.ingest(s).await.unwrap();
     }
     let expected = export(&undisturbed);
+    // Kills are spread over the time that a whole run takes on this machine.
+    let whole_run = {
+        let directory = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        assert!(start_worker(directory.path()).wait().unwrap().success());
+        let elapsed = start.elapsed();
+        assert!(export(&user(&open(directory.path()), "ines")) == expected, "the worker made another memory");
+        elapsed
+    };
     let mut interrupted = 0;
     let mut seed = 0x9e37_79b9_u32;
     for _ in 0..KILLS {
         let directory = tempfile::tempdir().unwrap();
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::worker", "--test-threads=1"])
-            .env(DIRECTORY, directory.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = start_worker(directory.path());
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        std::thread::sleep(Duration::from_millis(u64::from(seed >> 22) / 2));
+        std::thread::sleep(whole_run.mul_f32((seed >> 8) as f32 / 0x0100_0000_u32 as f32));
         child.kill().unwrap();
         child.wait().unwrap();
 

@@ -61,3 +61,27 @@ async fn a_deleted_unit_goes_and_its_turns_stay() {
     assert!(matches!(ines.delete_unit(UnitId(9_999)).await, Err(Error::NoUnit { .. })));
     assert!(matches!(ines.delete_session(&SessionId::from("s9")).await, Err(Error::NoSession { .. })));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_units_say_stays_in_the_profile() {
+    let ines = user(&crate::support::in_memory(), "ines");
+    let said = "I have a dog, and his name is Bruno.";
+    ines.ingest(&session("s1", "2024-03-04", &[said])).await.unwrap();
+    ines.ingest(&session("s2", "2024-04-08", &["I have a dog, and his name is Bruno, my secret."]))
+        .await
+        .unwrap();
+    let dogs = |ines: &fta_mem::UserMemory| {
+        let profile = ines.longitudinal().profile;
+        profile.into_iter().filter(|e| e.text.contains("Bruno")).collect::<Vec<_>>()
+    };
+    let before = dogs(&ines);
+    assert!(
+        before.len() == 1 && before[0].units.len() == 2 && before[0].text.contains("secret"),
+        "{before:?}"
+    );
+    ines.delete_session(&SessionId::from("s2")).await.unwrap();
+    let after = dogs(&ines);
+    assert!(after.len() == 1 && after[0].units.len() == 1 && !after[0].text.contains("secret"), "{after:?}");
+    ines.delete_session(&SessionId::from("s1")).await.unwrap();
+    assert!(dogs(&ines).is_empty());
+}

@@ -45,6 +45,25 @@ async fn a_changed_session_replaces_its_units_and_no_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_session_still_closes_what_it_updates() {
+    let ines = user(&in_memory(), "ines");
+    ines.ingest(&session("s1", "2024-03-04", &["I live in a flat in Porto with my sister Ada."]))
+        .await
+        .unwrap();
+    let text = "I no longer live in the flat in Porto with my sister Ada.";
+    let closed = |ines: &fta_mem::UserMemory| {
+        let units = ines.list(&ListFilter::default());
+        let newer = units.iter().find(|u| u.evidence.session.0 == "s2").unwrap().id;
+        let older = units.iter().find(|u| u.evidence.session.0 == "s1").unwrap();
+        older.lifecycle.superseded_by == Some(newer)
+    };
+    ines.ingest(&session("s2", "2024-05-06", &[text])).await.unwrap();
+    assert!(closed(&ines));
+    ines.ingest(&session("s2", "2024-05-06", &[text, "Where do you live then?"])).await.unwrap();
+    assert!(closed(&ines), "the new version of the session updates the older unit as well");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_arrives_turn_by_turn_ends_as_the_same_units() {
     let (whole, running) = (in_memory(), in_memory());
     let (whole, running) = (user(&whole, "ines"), user(&running, "ines"));

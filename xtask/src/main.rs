@@ -7,7 +7,7 @@ mod steps;
 mod tidy;
 mod workspace;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -65,8 +65,17 @@ enum Benchmark {
 /// Where the benchmarks look for data, from the root of the workspace.
 const DEFAULT_DATA: &str = "../shared/data/locomo/locomo-dev6.json";
 
-fn main() -> Result<()> {
-    let task = Cli::parse().task;
+fn main() -> ExitCode {
+    match run(Cli::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            steps::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
     let workspace = Workspace::read()?;
     match task {
         Task::Setup => steps::setup(&workspace),

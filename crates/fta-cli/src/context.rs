@@ -1,6 +1,6 @@
 //! What commands work with: settings, printer, the memory and its embedder.
 
-use std::{path::Path, sync::Arc};
+use std::{fmt::Write as _, path::Path, sync::Arc};
 
 use anyhow::{Context as _, Result, bail};
 use fta_mem::{Memory, UserMemory, units::Namespace};
@@ -91,7 +91,7 @@ fn names(users: &[Namespace]) -> String {
     const SHOWN: usize = 20;
     let mut text = users.iter().take(SHOWN).map(|u| format!("`{u}`")).collect::<Vec<_>>().join(", ");
     if users.len() > SHOWN {
-        text.push_str(&format!(" and {} more", users.len() - SHOWN));
+        let _ = write!(text, " and {} more", users.len() - SHOWN);
     }
     text
 }

@@ -105,7 +105,7 @@ impl ProgressView {
     fn show(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Connecting { url } => {
-                self.printer.remark(&format!("asking {url} for the embedding model"))
+                self.printer.remark(&format!("asking {url} for the embedding model"));
             }
             Progress::Downloading { file, done, total } => {
                 if self.bar.as_ref().is_none_or(|(name, _)| name != file) {

@@ -1,6 +1,9 @@
 //! Errors as people see them: message, causes, what to do.
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _, stderr};
+use std::{
+    fmt::Write as _,
+    io::{ErrorKind, IsTerminal as _, Write as _, stderr},
+};
 
 use anyhow::Error;
 use fta_mem::{index::weights::WeightsError, units::StoreError};
@@ -22,10 +25,10 @@ pub(crate) fn report(error: &Error, global: &Global) {
     let mut text = String::new();
     for (position, message) in messages(error).iter().enumerate() {
         let head = if position == 0 { paint.bad("error") } else { "  because".to_owned() };
-        text.push_str(&format!("{head}: {message}\n"));
+        let _ = writeln!(text, "{head}: {message}");
     }
     if let Some(remedy) = remedy(error) {
-        text.push_str(&format!("{}: {remedy}\n", paint.good("try")));
+        let _ = writeln!(text, "{}: {remedy}", paint.good("try"));
     }
     let _ = stderr().lock().write_all(text.as_bytes());
 }

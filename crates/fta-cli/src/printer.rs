@@ -78,6 +78,7 @@ impl Printer {
     ///
     /// # Errors
     /// Standard output cannot be written.
+    #[expect(clippy::unused_self, reason = "all output goes through the printer")]
     pub(crate) fn text(&self, text: &str) -> Result<()> {
         let mut out = stdout().lock();
         out.write_all(text.as_bytes())?;

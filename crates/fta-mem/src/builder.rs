@@ -1,6 +1,9 @@
 //! Builds a [`Memory`]: one call for each port and setting.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use fta_index::{Embedder, IndexError, VectorIndex, exact::ExactIndex};
 use fta_retrieve::{Answerer, ExtractiveAnswerer, ExtractiveConfig, QueryRewriter, RuleRewriter};
@@ -129,12 +132,12 @@ impl MemoryBuilder {
         })?;
         let store = match (self.store, self.path) {
             (Some(store), _) => store,
-            (None, Some(path)) => open_store(path)?,
+            (None, Some(path)) => open_store(&path)?,
             (None, None) => Arc::new(MemoryStore::new()),
         };
         let segmenter = match self.segmenter {
             Some(segmenter) => segmenter,
-            None => default_segmenter(embedder.clone())?,
+            None => default_segmenter()?,
         };
         let answerer = Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone())));
         Ok(Memory::new(Parts {
@@ -143,9 +146,9 @@ impl MemoryBuilder {
             segmenter,
             extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::default())),
             classifier: self.classifier.unwrap_or_else(|| Arc::new(RuleClassifier::default())),
-            longitudinal: self.longitudinal.unwrap_or_else(|| Arc::new(RuleUpdater::default())),
-            rewriter: self.rewriter.unwrap_or_else(|| Arc::new(RuleRewriter::default())),
-            answerer: self.answerer.unwrap_or_else(|| answerer),
+            longitudinal: self.longitudinal.unwrap_or_else(|| Arc::new(RuleUpdater)),
+            rewriter: self.rewriter.unwrap_or_else(|| Arc::new(RuleRewriter)),
+            answerer: self.answerer.unwrap_or(answerer),
             embedder,
             config: self.config,
         }))
@@ -156,26 +159,27 @@ fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
     Ok(Box::new(ExactIndex::new(dim)?))
 }
 
-fn default_segmenter(embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Segmenter>, Error> {
+/// BWS over lexical cohesion. The detector can use embeddings too, but then every turn is embedded once more, a fifth of
+/// the time of an ingest.
+fn default_segmenter() -> Result<Arc<dyn Segmenter>, Error> {
     let settings = |error: SegmentError| Error::Setting {
         setting: "segmentation",
         value: error.to_string(),
         expected: "settings that the segmenter takes",
     };
-    let detector =
-        CohesionDetector::new(CohesionConfig::default()).map_err(settings)?.with_embedder(embedder);
+    let detector = CohesionDetector::new(CohesionConfig::default()).map_err(settings)?;
     Ok(Arc::new(Bws::new(BwsConfig::default(), Arc::new(detector)).map_err(settings)?))
 }
 
 #[cfg(feature = "redb")]
-fn open_store(directory: PathBuf) -> Result<Arc<dyn UnitStore>, Error> {
-    std::fs::create_dir_all(&directory)
-        .map_err(|source| Error::Directory { path: directory.clone(), source })?;
+fn open_store(directory: &Path) -> Result<Arc<dyn UnitStore>, Error> {
+    std::fs::create_dir_all(directory)
+        .map_err(|source| Error::Directory { path: directory.to_owned(), source })?;
     Ok(Arc::new(fta_units::store::RedbStore::open(&directory.join(STORE_FILE))?))
 }
 
 #[cfg(not(feature = "redb"))]
-fn open_store(_directory: PathBuf) -> Result<Arc<dyn UnitStore>, Error> {
+fn open_store(_directory: &Path) -> Result<Arc<dyn UnitStore>, Error> {
     Err(Error::Missing {
         part: "a durable store",
         remedy: "build with the feature `redb` or call `MemoryBuilder::store`",

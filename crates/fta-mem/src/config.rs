@@ -13,11 +13,17 @@ pub struct LinkingConfig {
     pub neighbours: usize,
     /// Least embedding similarity of a pair that is looked at, in `[-1, 1]`.
     pub min_similarity: f32,
+    /// Older units besides these that share rare words with the new unit.
+    pub by_words: usize,
+    /// Newest open plans of the same person besides these.
+    pub open_plans: usize,
+    /// Units said just before, besides these.
+    pub preceding: usize,
 }
 
 impl Default for LinkingConfig {
     fn default() -> Self {
-        Self { neighbours: 5, min_similarity: 0.4 }
+        Self { neighbours: 12, min_similarity: 0.3, by_words: 8, open_plans: 6, preceding: 3 }
     }
 }
 

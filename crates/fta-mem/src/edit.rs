@@ -1,11 +1,14 @@
 //! Correcting and deleting: a person's rights over the memory (spec section 9.8).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use fta_retrieve::Corpus;
 use fta_segment::SessionId;
 use fta_units::{
-    Completion, Relation, StoreOp, Unit, UnitId, UnitStatus, longitudinal,
+    Completion, Link, Longitudinal, Relation, StoreOp, Unit, UnitId, UnitStatus,
     time::{TimeContext, find_times},
 };
 
@@ -17,34 +20,79 @@ use crate::{
 };
 
 /// Changes that undo what units about to vanish did to others: validity that they closed, plans that they completed.
-pub(crate) fn release_older(corpus: &Corpus, gone: &[UnitId]) -> Vec<StoreOp> {
+pub(crate) fn release_older(corpus: &Corpus, gone: &[UnitId]) -> Vec<Unit> {
+    if gone.is_empty() {
+        return Vec::new();
+    }
     let gone: BTreeSet<UnitId> = gone.iter().copied().collect();
-    let mut changes = Vec::new();
+    let mut released = Vec::new();
     for unit in corpus.units().filter(|u| !gone.contains(&u.id)) {
+        let superseded = unit.lifecycle.superseded_by.is_some_and(|by| gone.contains(&by));
+        let carried_out = was_open(unit) && only_followed_by(corpus, unit.id, &gone);
+        if !superseded && !carried_out {
+            continue;
+        }
         let mut unit = unit.clone();
-        let mut changed = false;
-        if unit.lifecycle.superseded_by.is_some_and(|by| gone.contains(&by)) {
+        if superseded {
             unit.lifecycle.superseded_by = None;
             unit.lifecycle.valid_until = None;
-            changed = true;
         }
-        let followers: Vec<UnitId> = corpus
-            .links_of(unit.id)
-            .filter(|l| l.to == unit.id && l.relation == Relation::FollowUp)
-            .map(|l| l.from)
-            .collect();
-        let was_open = unit.affect.intention.is_some()
-            && matches!(unit.time.completion, Completion::Completed | Completion::Cancelled);
-        if was_open && !followers.is_empty() && followers.iter().all(|id| gone.contains(id)) {
+        if carried_out {
             unit.time.completion = Completion::Planned;
             unit.status = UnitStatus::Pending;
-            changed = true;
         }
-        if changed {
-            changes.push(StoreOp::PutUnit(unit));
-        }
+        released.push(unit);
     }
-    changes
+    released
+}
+
+/// Whether the unit is a plan that was carried out or called off.
+fn was_open(unit: &Unit) -> bool {
+    unit.affect.intention.is_some()
+        && matches!(unit.time.completion, Completion::Completed | Completion::Cancelled)
+}
+
+/// Whether follow-ups on the unit are known, and all of them are among `gone`.
+fn only_followed_by(corpus: &Corpus, id: UnitId, gone: &BTreeSet<UnitId>) -> bool {
+    let mut followers =
+        corpus.links_of(id).filter(|l| l.to == id && l.relation == Relation::FollowUp).peekable();
+    followers.peek().is_some() && followers.all(|l| gone.contains(&l.from))
+}
+
+/// `U` and `H` without the units `gone`: entries that rested on others too are made again from those. `released`: units
+/// that their going changes, as they are afterwards.
+pub(crate) async fn longitudinal_without(
+    parts: &Parts,
+    state: &UserState,
+    gone: &[UnitId],
+    released: &[Unit],
+) -> Result<Longitudinal, Error> {
+    let (current, remaining, links) = {
+        let loaded = state.read();
+        let current = loaded.corpus.longitudinal().clone();
+        if gone.is_empty() {
+            return Ok(current);
+        }
+        let gone: BTreeSet<UnitId> = gone.iter().copied().collect();
+        let of_entries =
+            current.profile.iter().map(|e| &e.units).chain(current.support.iter().map(|e| &e.units));
+        let bereft: BTreeSet<UnitId> = of_entries
+            .filter(|units| units.iter().any(|id| gone.contains(id)))
+            .flatten()
+            .copied()
+            .filter(|id| !gone.contains(id))
+            .collect();
+        let now = |id: UnitId| released.iter().find(|u| u.id == id).or_else(|| loaded.corpus.unit(id));
+        let remaining: Vec<Unit> = bereft.iter().filter_map(|&id| now(id).cloned()).collect();
+        let stays = |link: &&Link| !gone.contains(&link.from) && !gone.contains(&link.to);
+        let links: BTreeMap<(UnitId, UnitId), Link> = bereft
+            .iter()
+            .flat_map(|&id| loaded.corpus.links_of(id).filter(stays))
+            .map(|link| ((link.from, link.to), *link))
+            .collect();
+        (current, remaining, links.into_values().collect::<Vec<Link>>())
+    };
+    Ok(parts.longitudinal.rederive(&current, gone, &remaining, &links).await?)
 }
 
 /// Deletes units (and, with them, a session's record), then purges the store: no byte of them is left.
@@ -54,17 +102,18 @@ pub(crate) async fn delete(
     units: Vec<UnitId>,
     session: Option<&SessionId>,
 ) -> Result<Deleted, Error> {
+    let released = release_older(&state.read().corpus, &units);
+    let longitudinal = longitudinal_without(parts, state, &units, &released).await?;
     let (changes, deleted) = {
         let loaded = state.read();
-        let mut changes = release_older(&loaded.corpus, &units);
+        let mut changes: Vec<StoreOp> = released.into_iter().map(StoreOp::PutUnit).collect();
         let mut links = BTreeSet::new();
         for &id in &units {
             links.extend(loaded.corpus.links_of(id).map(|l| (l.from, l.to)));
             changes.push(StoreOp::DeleteUnit(id));
         }
         changes.extend(session.map(|id| StoreOp::DeleteSession(id.clone())));
-        changes
-            .push(StoreOp::PutLongitudinal(longitudinal::remove_units(loaded.corpus.longitudinal(), &units)));
+        changes.push(StoreOp::PutLongitudinal(longitudinal));
         let vectors = loaded.index.len();
         let deleted = Deleted {
             sessions: usize::from(session.is_some()),

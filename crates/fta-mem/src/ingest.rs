@@ -1,19 +1,22 @@
 //! From a session to stored units: segmentation, extraction, embedding, linking, longitudinal update, one transaction.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use fta_retrieve::views::{RHO, ViewText, unit_view, view_texts};
 use fta_segment::{Fragment, Session};
 use fta_units::{
-    CandidateUnit, Lifecycle, Link, MemoryMeta, Neighbour, Relation, SessionState, StoreOp, StoredSession,
-    StoredVector, Unit, UnitId, link,
+    CandidateUnit, Lifecycle, Link, Longitudinal, MemoryMeta, Neighbour, Relation, SessionState, StoreOp,
+    StoredSession, StoredVector, Unit, UnitId, link,
     offline::coverage,
     pipeline::{PipelineSettings, UnitPipeline},
 };
 
 use crate::{
     Error, IngestOutcome, IngestReport,
-    edit::release_older,
+    edit::{longitudinal_without, release_older},
     parts::{Parts, blocking},
     state::UserState,
 };
@@ -127,8 +130,8 @@ pub(crate) async fn write_session(
     let finished = write.stored.state == SessionState::Finished;
     let session = write.stored.session.clone();
     let units = with_ids(write.candidates, meta.next_unit);
-    let mut changes = release_older(&state.read().corpus, &write.replaced);
-    changes.extend(write.replaced.iter().map(|&id| StoreOp::DeleteUnit(id)));
+    let released = release_older(&state.read().corpus, &write.replaced);
+    let mut changes: Vec<StoreOp> = write.replaced.iter().map(|&id| StoreOp::DeleteUnit(id)).collect();
     let next_session = meta.next_session.max(write.stored.ordinal + 1);
     changes.push(StoreOp::PutMeta(MemoryMeta {
         next_unit: meta.next_unit + units.len() as u64,
@@ -137,20 +140,24 @@ pub(crate) async fn write_session(
     }));
     changes.push(StoreOp::PutSession(write.stored));
     let vectors = embed_units(parts, &units, &session).await?;
-    let (links, changed) = link_units(parts, state, &units, (&vectors, &write.replaced)).await?;
+    // Units that the replaced ones had closed are linked as they are without those.
+    let mut changed: BTreeMap<UnitId, Unit> = released.iter().map(|u| (u.id, u.clone())).collect();
+    let links = link_units(parts, state, (&units, &mut changed), (&vectors, &write.replaced)).await?;
     let mut written = units;
-    for older in changed {
-        match written.iter_mut().find(|u| u.id == older.id) {
-            Some(own) => *own = older,
-            None => changes.push(StoreOp::PutUnit(older)),
+    for own in &mut written {
+        if let Some(linked) = changed.remove(&own.id) {
+            *own = linked;
         }
     }
+    changes.extend(changed.into_values().map(StoreOp::PutUnit));
     changes.extend(written.iter().cloned().map(StoreOp::PutUnit));
     changes.extend(vectors.into_iter().map(StoreOp::PutVector));
     changes.extend(links.iter().copied().map(StoreOp::PutLink));
     let counts = Written { units: written.len(), links: links.len() };
     if finished || !write.replaced.is_empty() {
-        changes.push(longitudinal(parts, state, (&session, written, &links), &write.replaced).await?);
+        let current = longitudinal_without(parts, state, &write.replaced, &released).await?;
+        changes
+            .push(longitudinal(parts, state, current, (&session, written, &links), &write.replaced).await?);
     }
     let (parts, state) = (parts.clone(), state.clone());
     blocking(move || state.write(&parts, &changes)).await?;
@@ -163,7 +170,7 @@ fn with_ids(candidates: Vec<CandidateUnit>, first: u64) -> Vec<Unit> {
     ids.zip(candidates)
         .map(|(id, candidate)| {
             let event = candidate.time.event.as_ref().and_then(|e| e.interval).map(|interval| interval.first);
-            let said = candidate.time.said_at.map(|at| at.date());
+            let said = candidate.time.said_at.map(jiff::civil::DateTime::date);
             Unit {
                 id: UnitId(id),
                 fact: candidate.fact,
@@ -201,23 +208,25 @@ pub(crate) async fn embed_units(
     .await
 }
 
-/// Links each new unit to its nearest older units, those of the same write included, and says which older units change.
+/// Links each new unit to its nearest older units, those of the same write included. `changed`: units that the write
+/// changes, to which those are added that a link changes.
 async fn link_units(
     parts: &Parts,
     state: &UserState,
-    units: &[Unit],
+    (units, changed): (&[Unit], &mut BTreeMap<UnitId, Unit>),
     (vectors, replaced): (&[StoredVector], &[UnitId]),
-) -> Result<(Vec<Link>, Vec<Unit>), Error> {
+) -> Result<Vec<Link>, Error> {
     let rho: Vec<&StoredVector> = vectors.iter().filter(|v| v.view == RHO).collect();
+    let own: BTreeMap<UnitId, &Unit> = units.iter().map(|u| (u.id, u)).collect();
+    let replaced: BTreeSet<UnitId> = replaced.iter().copied().collect();
     let mut links = Vec::new();
-    let mut changed: Vec<Unit> = Vec::new();
     for (position, unit) in units.iter().enumerate() {
-        let near = nearest_older(parts, state, (&rho, position), replaced)?;
+        let mut near = nearest_older(parts, state, (&rho, position), &replaced)?;
+        near.extend(older_of_interest(parts, state, (units, &rho, position), (&near, &replaced))?);
         let older: Vec<(Unit, f32)> = {
             let loaded = state.read();
             let current = |id: UnitId| {
-                let pending = changed.iter().find(|u| u.id == id);
-                pending.or_else(|| units.iter().find(|u| u.id == id)).or_else(|| loaded.corpus.unit(id))
+                changed.get(&id).or_else(|| own.get(&id).copied()).or_else(|| loaded.corpus.unit(id))
             };
             near.iter().filter_map(|&(id, similarity)| Some((current(id)?.clone(), similarity))).collect()
         };
@@ -227,29 +236,28 @@ async fn link_units(
         let neighbours: Vec<Neighbour<'_>> =
             older.iter().map(|(unit, similarity)| Neighbour { unit, similarity: *similarity }).collect();
         let labels: Vec<Option<Relation>> = parts.classifier.classify(unit, &neighbours).await?;
-        for ((older, similarity), relation) in older.iter().zip(labels) {
+        for ((mut older, similarity), relation) in older.into_iter().zip(labels) {
             let Some(relation) = relation else { continue };
-            links.push(Link { from: unit.id, to: older.id, relation, similarity: *similarity });
-            let mut older = older.clone();
+            links.push(Link { from: unit.id, to: older.id, relation, similarity });
             if link::effect(unit, &older, relation).apply(&mut older) {
-                changed.retain(|u| u.id != older.id);
-                changed.push(older);
+                changed.insert(older.id, older);
             }
         }
     }
-    Ok((links, changed))
+    Ok(links)
 }
 
 /// The nearest older units of the new unit at `position`, nearest first: from the index and from the same write.
+///
+/// Looks at every older unit once, as an exact index does: `O(units * dim)`.
 fn nearest_older(
     parts: &Parts,
     state: &UserState,
     (rho, position): (&[&StoredVector], usize),
-    replaced: &[UnitId],
+    replaced: &BTreeSet<UnitId>,
 ) -> Result<Vec<(UnitId, f32)>, Error> {
     let linking = &parts.config.linking;
     let query = rho[position];
-    let replaced: BTreeSet<UnitId> = replaced.iter().copied().collect();
     let allowed = |id: u64| {
         let (unit, view) = unit_view(id);
         view == RHO && !replaced.contains(&unit)
@@ -258,31 +266,84 @@ fn nearest_older(
     let mut near: Vec<(UnitId, f32)> = hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)).collect();
     near.extend(rho[..position].iter().map(|v| (v.unit, dot(&v.values, &query.values))));
     near.retain(|(_, similarity)| *similarity >= linking.min_similarity);
-    near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let nearer = |a: &(UnitId, f32), b: &(UnitId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if linking.neighbours > 0 && near.len() > linking.neighbours {
+        near.select_nth_unstable_by(linking.neighbours - 1, nearer);
+    }
     near.truncate(linking.neighbours);
+    near.sort_by(nearer);
     Ok(near)
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// Older units that are not among the nearest, and may have a link all the same: those that share rare words, open plans
+/// of the same person, and what was said just before.
+fn older_of_interest(
+    parts: &Parts,
+    state: &UserState,
+    (units, rho, position): (&[Unit], &[&StoredVector], usize),
+    (near, replaced): (&[(UnitId, f32)], &BTreeSet<UnitId>),
+) -> Result<Vec<(UnitId, f32)>, Error> {
+    let (linking, unit, query) = (&parts.config.linking, &units[position], rho[position]);
+    let known = |id: &UnitId| near.iter().any(|(n, _)| n == id) || replaced.contains(id);
+    let loaded = state.read();
+    let mut by_words: Vec<(UnitId, f32)> = loaded.corpus.lexical(&unit.fact.claim).0.into_iter().collect();
+    by_words.retain(|(id, _)| !known(id));
+    by_words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    by_words.truncate(linking.by_words);
+    let person = unit.fact.participants.first();
+    let mut plans: Vec<UnitId> = loaded
+        .corpus
+        .units()
+        .filter(|u| link::is_open(u) && u.fact.participants.first() == person)
+        .map(|u| u.id)
+        .collect();
+    plans.retain(|id| !known(id));
+    let plans = plans.iter().rev().take(linking.open_plans).copied();
+    let wanted: BTreeSet<UnitId> = by_words.iter().map(|(id, _)| *id).chain(plans).collect();
+    let mut found: Vec<(UnitId, f32)> = Vec::new();
+    if !wanted.is_empty() {
+        let allowed = |id: u64| {
+            let (unit, view) = unit_view(id);
+            view == RHO && wanted.contains(&unit)
+        };
+        let hits = loaded.index.search(&query.values, wanted.len(), Some(&allowed))?;
+        found.extend(hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)));
+    }
+    let preceding = &rho[position.saturating_sub(linking.preceding)..position];
+    let preceding = preceding.iter().filter(|v| !known(&v.unit));
+    found.extend(preceding.map(|v| (v.unit, dot(&v.values, &query.values))));
+    Ok(found)
 }
 
-/// `U` and `H` after the session, from all its units.
+/// Scalar product, in eight sums side by side: a single sum fixes an order that no vector instruction can keep.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0_f32; 8];
+    for (x, y) in a.iter().zip(b) {
+        for lane in 0..8 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// `U` and `H` after the session, from all its units; `current`: before it, without the replaced ones.
 async fn longitudinal(
     parts: &Parts,
     state: &UserState,
+    current: Longitudinal,
     (session, mut units, links): (&Session, Vec<Unit>, &[Link]),
     replaced: &[UnitId],
 ) -> Result<StoreOp, Error> {
-    let current = {
+    {
         let loaded = state.read();
-        let earlier = loaded.corpus.units_of(&session.id).iter().filter(|id| !replaced.contains(id));
+        let known: BTreeSet<UnitId> = replaced.iter().copied().chain(units.iter().map(|u| u.id)).collect();
+        let earlier = loaded.corpus.units_of(&session.id).iter().filter(|id| !known.contains(id));
         let mut all: Vec<Unit> = earlier.filter_map(|&id| loaded.corpus.unit(id).cloned()).collect();
-        all.retain(|u| !units.iter().any(|new| new.id == u.id));
         all.append(&mut units);
         units = all;
-        fta_units::longitudinal::remove_units(loaded.corpus.longitudinal(), replaced)
-    };
+    }
     let updated = parts.longitudinal.update(&current, &session.id, &units, links).await?;
     Ok(StoreOp::PutLongitudinal(updated))
 }

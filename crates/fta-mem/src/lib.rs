@@ -36,3 +36,8 @@ pub use fta_llm as llm;
 pub use fta_retrieve as retrieve;
 pub use fta_segment as segment;
 pub use fta_units as units;
+
+/// The README's program is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

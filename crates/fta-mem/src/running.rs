@@ -113,11 +113,13 @@ impl RunningSession {
     async fn write(&mut self, candidates: Vec<CandidateUnit>, state: SessionState) -> Result<(), Error> {
         let _writing = self.state.writer.lock().await;
         let ordinal = *self.ordinal.get_or_insert_with(|| self.state.read().meta.next_session);
+        // Only a finished session can be found unchanged, so the hash over all its turns is made once.
+        let finished = state == SessionState::Finished;
         let stored = StoredSession {
             session: self.session.clone(),
             fragments: self.fragments.clone(),
             state,
-            fingerprint: fingerprint(&self.parts, &self.session),
+            fingerprint: if finished { fingerprint(&self.parts, &self.session) } else { 0 },
             ordinal,
         };
         let replaced = std::mem::take(&mut self.replaced);

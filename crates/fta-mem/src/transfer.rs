@@ -45,6 +45,7 @@ pub struct ImportReport {
 /// One line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one line is held at a time")]
 enum Line {
     Header { format: String, schema_version: u32, namespace: String, embedder: String },
     Session(StoredSession),

@@ -11,7 +11,7 @@ use crate::{
     lexical::stems,
     packet::{Background, LinkedUnit, Packet, PacketStyle, PrimaryUnit, SourceSpan},
     query::Query,
-    render::{session_line, turn_line, unit_notes},
+    render::{WHOLE_TURN, relation_label, session_line, turn_line, unit_line, unit_notes},
     retriever::Ranked,
 };
 
@@ -30,7 +30,7 @@ pub fn assemble(query: Query, ranked: &[Ranked], corpus: &Corpus, config: &Retri
             break;
         }
         let Some(unit) = corpus.unit(candidate.id) else { continue };
-        if shelf.take(unit) {
+        if shelf.take(unit, "") {
             primary.push(PrimaryUnit { unit: unit.clone(), score: candidate.score, rank });
         }
     }
@@ -48,61 +48,77 @@ pub fn assemble(query: Query, ranked: &[Ranked], corpus: &Corpus, config: &Retri
 struct Shelf<'c> {
     corpus: &'c Corpus,
     config: &'c RetrievalConfig,
-    turns: BTreeMap<SessionId, BTreeSet<u32>>,
+    shown: BTreeMap<SessionId, Shown>,
     characters: usize,
+}
+
+/// What is handed back of one session.
+#[derive(Default)]
+struct Shown {
+    turns: BTreeSet<u32>,
+    /// Quotes of the units taken, which say what is shown of very long turns.
+    quotes: Vec<Quote>,
 }
 
 impl<'c> Shelf<'c> {
     fn new(corpus: &'c Corpus, config: &'c RetrievalConfig) -> Self {
         // The full style opens three headed sections; their headings count like any other text.
         let characters = if config.style == PacketStyle::Full { 64 } else { 0 };
-        Self { corpus, config, turns: BTreeMap::new(), characters }
+        Self { corpus, config, shown: BTreeMap::new(), characters }
     }
 
-    fn fits(&self, more: usize) -> bool {
-        self.config.token_budget.is_none_or(|budget| self.characters + more <= budget * 4)
+    fn fits(&self, characters: usize) -> bool {
+        self.config.token_budget.is_none_or(|budget| characters <= budget.saturating_mul(4))
     }
 
     /// Whether not even a short turn would fit.
     fn is_full(&self) -> bool {
-        !self.fits(40)
+        !self.fits(self.characters + 40)
     }
 
-    /// Puts a unit's turns on the shelf if they fit.
-    fn take(&mut self, unit: &Unit) -> bool {
-        let Some(stored) = self.corpus.session(&unit.evidence.session) else { return false };
-        let here = self.turns.get(&unit.evidence.session);
-        let new: Vec<u32> = source_turns(unit, self.config.source)
-            .into_iter()
-            .filter(|index| here.is_none_or(|turns| !turns.contains(index)))
-            .collect();
-        let mut cost = if here.is_none() {
-            session_line(&unit.evidence.session, stored.session.started_at).chars().count()
-        } else {
-            0
-        };
-        for &index in &new {
-            if let Some(turn) = stored.session.turns.get(index as usize) {
-                cost += turn_line(turn, &unit.evidence.quotes).chars().count();
+    /// Puts a unit and its turns on the shelf if they fit. `label`: what stands before the unit in the full style.
+    fn take(&mut self, unit: &Unit, label: &str) -> bool {
+        let session = &unit.evidence.session;
+        let Some(stored) = self.corpus.session(session) else { return false };
+        let turn = |index: u32| stored.session.turns.get(index as usize);
+        let nothing = Shown::default();
+        let shown = self.shown.get(session).unwrap_or(&nothing);
+        let quotes: Vec<Quote> = shown.quotes.iter().chain(&unit.evidence.quotes).copied().collect();
+        let (mut more, mut less) = (0, 0);
+        if shown.turns.is_empty() {
+            more += count(&session_line(session, stored.session.started_at));
+        }
+        let turns: BTreeSet<u32> = source_turns(unit, self.config.source).into_iter().collect();
+        let new = turns.difference(&shown.turns).copied();
+        more += new.filter_map(turn).map(|t| count(&turn_line(t, &quotes))).sum::<usize>();
+        // Of a very long turn that is shown already, other quotes show another part.
+        let quoted: BTreeSet<u32> = unit.evidence.quotes.iter().map(|q| q.turn).collect();
+        for turn in quoted.intersection(&shown.turns).copied().filter_map(turn) {
+            if turn.text.len() > WHOLE_TURN {
+                more += count(&turn_line(turn, &quotes));
+                less += count(&turn_line(turn, &shown.quotes));
             }
         }
-        cost += match self.config.style {
-            PacketStyle::Full => unit.fact.claim.chars().count() + 60,
-            PacketStyle::Compact => unit_notes(unit).iter().map(|(_, note)| note.chars().count() + 3).sum(),
+        more += match self.config.style {
+            PacketStyle::Full => count(label) + count(&unit_line(unit)),
+            PacketStyle::Compact => unit_notes(unit).iter().map(|(_, note)| count(note) + 3).sum(),
         };
-        if !self.fits(cost) {
+        let characters = (self.characters + more).saturating_sub(less);
+        if !self.fits(characters) {
             return false;
         }
-        self.characters += cost;
-        self.turns.entry(unit.evidence.session.clone()).or_default().extend(new);
+        self.characters = characters;
+        let shown = self.shown.entry(session.clone()).or_default();
+        shown.turns.extend(turns);
+        shown.quotes = quotes;
         true
     }
 
     fn take_text(&mut self, text: &str) -> bool {
-        let cost = text.chars().count() + 3 + 13;
-        let fits = self.fits(cost);
+        let characters = self.characters + count(text) + 3 + 13;
+        let fits = self.fits(characters);
         if fits {
-            self.characters += cost;
+            self.characters = characters;
         }
         fits
     }
@@ -111,9 +127,9 @@ impl<'c> Shelf<'c> {
     fn spans(self) -> Vec<SourceSpan> {
         let mut spans = Vec::new();
         for stored in self.corpus.sessions() {
-            let Some(turns) = self.turns.get(&stored.session.id) else { continue };
+            let Some(shown) = self.shown.get(&stored.session.id) else { continue };
             let mut runs: Vec<TurnSpan> = Vec::new();
-            for &index in turns {
+            for &index in &shown.turns {
                 match runs.last_mut() {
                     Some(run) if run.end == index => run.end += 1,
                     _ => runs.push(TurnSpan::new(index, index + 1)),
@@ -128,6 +144,10 @@ impl<'c> Shelf<'c> {
         }
         spans
     }
+}
+
+fn count(text: &str) -> usize {
+    text.chars().count()
 }
 
 /// The turns that a unit hands back, in order.
@@ -162,17 +182,14 @@ fn linked_units(
             }
             let other = if link.from == of { link.to } else { link.from };
             let Some(unit) = corpus.unit(other) else { continue };
-            if taken.contains(&other) || !shelf.take(unit) {
+            let newer = other == link.from;
+            let label = relation_label(link.from, link.relation, link.to);
+            if taken.contains(&other) || !shelf.take(unit, &label) {
                 continue;
             }
             taken.insert(other);
             brought += 1;
-            linked.push(LinkedUnit {
-                unit: unit.clone(),
-                of,
-                relation: link.relation,
-                newer: other == link.from,
-            });
+            linked.push(LinkedUnit { unit: unit.clone(), of, relation: link.relation, newer });
         }
     }
     linked
@@ -224,3 +241,6 @@ fn background(query: &Query, corpus: &Corpus, shelf: &mut Shelf<'_>, most: usize
     }
     background
 }
+
+#[cfg(test)]
+mod tests;

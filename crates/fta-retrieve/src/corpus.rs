@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fta_segment::SessionId;
 use fta_units::{Link, Longitudinal, MemorySnapshot, StoreOp, StoredSession, Unit, UnitId};
 
-use crate::{lexical::Bm25, views::quoted_text};
+use crate::{
+    lexical::Bm25,
+    render::WHOLE_TURN,
+    views::{head, quoted_text, tail},
+};
 
 /// The units of one memory with their sessions and links.
 ///
@@ -70,12 +74,15 @@ impl Corpus {
             }
             self.words.insert(id, &text);
             let first = unit.evidence.quotes.first().map_or(unit.evidence.turns.start, |q| q.turn);
-            let last = unit.evidence.quotes.last().map_or(unit.evidence.turns.end - 1, |q| q.turn);
-            for index in [first.checked_sub(1), last.checked_add(1)].into_iter().flatten() {
-                if let Some(turn) = session.turns.get(index as usize) {
-                    text.push_str(&turn.text);
-                    text.push('\n');
-                }
+            let last =
+                unit.evidence.quotes.last().map_or(unit.evidence.turns.end.saturating_sub(1), |q| q.turn);
+            let turn = |index: u32| session.turns.get(index as usize).map(|t| t.text.as_str());
+            // Many units may share a long turn; none of them is about all that was said next to it.
+            let before = first.checked_sub(1).and_then(turn).map(|t| tail(t, WHOLE_TURN));
+            let after = last.checked_add(1).and_then(turn).map(|t| head(t, WHOLE_TURN));
+            for around in [before, after].into_iter().flatten() {
+                text.push_str(around);
+                text.push('\n');
             }
             self.window_words.insert(id, &text);
         }
@@ -183,7 +190,78 @@ impl Corpus {
     }
 
     /// BM25 scores of units for a query: over what each quotes, and over that with the turns around it.
-    pub(crate) fn lexical(&self, query: &str) -> (BTreeMap<UnitId, f32>, BTreeMap<UnitId, f32>) {
+    pub fn lexical(&self, query: &str) -> (BTreeMap<UnitId, f32>, BTreeMap<UnitId, f32>) {
         (self.words.scores(query), self.window_words.scores(query))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fta_units::Relation;
+
+    use super::*;
+    use crate::fixture::{corpus, link, session, unit};
+
+    fn parts() -> (Vec<StoredSession>, Vec<Unit>, Vec<Link>) {
+        let first = session("s1", 1, &["I bought a canoe.", "Is it green?", "The canoe is red."]);
+        let second = session("s2", 2, &["I sold it.", "A pity."]);
+        let units = vec![unit(1, &first, 2), unit(2, &first, 0), unit(3, &second, 0)];
+        let links = vec![link(3, 1, Relation::Update, 0.5), link(2, 1, Relation::SameSituation, 0.6)];
+        (vec![first, second], units, links)
+    }
+
+    /// All that can be seen of a corpus.
+    fn seen(corpus: &Corpus) -> String {
+        let sessions = corpus.sessions();
+        let of: Vec<_> = sessions.iter().map(|s| corpus.units_of(&s.session.id).to_vec()).collect();
+        let units: Vec<&Unit> = corpus.units().collect();
+        let links: Vec<Vec<&Link>> = units.iter().map(|u| corpus.links_of(u.id).collect()).collect();
+        let words = corpus.lexical("the canoe is red or green");
+        format!("{sessions:?} {of:?} {units:?} {links:?} {words:?} {:?}", corpus.longitudinal())
+    }
+
+    #[test]
+    fn following_changes_ends_where_a_snapshot_does() {
+        let (sessions, units, links) = parts();
+        let built = corpus(sessions.clone(), units.clone(), links.clone());
+        let mut followed = Corpus::default();
+        let mut changes: Vec<StoreOp> = sessions.into_iter().map(StoreOp::PutSession).collect();
+        // Once more in another order: replacing leaves one of each.
+        changes.extend(units.iter().rev().chain(&units).cloned().map(StoreOp::PutUnit));
+        changes.extend(links.into_iter().map(StoreOp::PutLink));
+        followed.apply(&changes);
+        assert_eq!(seen(&followed), seen(&built));
+        followed.apply(&[StoreOp::DeleteAll]);
+        assert!(followed.is_empty() && followed.links().len() == 0 && followed.sessions().is_empty());
+    }
+
+    #[test]
+    fn units_of_a_session_are_in_text_order() {
+        let (sessions, units, links) = parts();
+        let corpus = corpus(sessions, units, links);
+        assert_eq!(corpus.units_of(&SessionId::from("s1")), [UnitId(2), UnitId(1)]);
+        assert_eq!(corpus.units_of(&SessionId::from("s9")), []);
+        assert_eq!(corpus.speakers(), ["Ada", "Bo"]);
+    }
+
+    #[test]
+    fn a_deleted_unit_takes_its_links_and_words_along() {
+        let (sessions, units, links) = parts();
+        let without = corpus(sessions.clone(), units[1..].to_vec(), Vec::new());
+        let mut corpus = corpus(sessions, units, links);
+        assert_eq!(corpus.links_of(UnitId(1)).count(), 2);
+        corpus.apply(&[StoreOp::DeleteUnit(UnitId(1))]);
+        assert_eq!(seen(&corpus), seen(&without));
+        assert_eq!(corpus.links_of(UnitId(3)).count() + corpus.links_of(UnitId(2)).count(), 0);
+    }
+
+    #[test]
+    fn a_correction_is_found_by_its_own_words() {
+        let (sessions, mut units, links) = parts();
+        units[0].provenance.corrected_at = units[0].time.said_at;
+        units[0].fact.claim = "The kayak is blue.".to_owned();
+        let corpus = corpus(sessions, units, links);
+        assert!(corpus.lexical("kayak").0.contains_key(&UnitId(1)));
+        assert!(!corpus.lexical("canoe").0.contains_key(&UnitId(1)));
     }
 }

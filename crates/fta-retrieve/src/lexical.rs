@@ -114,7 +114,9 @@ impl Bm25 {
         }
         let best = scores.values().copied().fold(0.0, f32::max);
         if best > 0.0 {
-            scores.values_mut().for_each(|s| *s /= best);
+            for score in scores.values_mut() {
+                *score /= best;
+            }
         }
         scores
     }

@@ -6,6 +6,8 @@ pub mod config;
 pub mod corpus;
 pub mod cue;
 mod emotion;
+#[cfg(test)]
+mod fixture;
 pub mod lexical;
 pub mod packet;
 pub mod query;

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use fta_segment::{SessionId, Turn};
-use fta_units::{EventTime, Quote, Relation, Unit};
+use fta_units::{EventTime, Quote, Relation, Unit, UnitId};
 use jiff::civil::DateTime;
 
 use crate::packet::{Packet, PacketStyle, SourceSpan};
 
 /// Turns longer than this many bytes are handed back as the sentences that units quote, with `…` between.
-const WHOLE_TURN: usize = 1_500;
+pub(crate) const WHOLE_TURN: usize = 1_500;
 
 /// Line that opens the turns of a session.
 pub(crate) fn session_line(id: &SessionId, started_at: Option<DateTime>) -> String {
@@ -97,7 +97,7 @@ impl Packet {
         if !self.primary.is_empty() {
             out.push_str("# Primary units\n");
             for primary in &self.primary {
-                unit_line(&mut out, &primary.unit);
+                out.push_str(&unit_line(&primary.unit));
             }
         }
         if !self.linked.is_empty() {
@@ -105,8 +105,8 @@ impl Packet {
             for linked in &self.linked {
                 let (newer, older) =
                     if linked.newer { (linked.unit.id, linked.of) } else { (linked.of, linked.unit.id) };
-                let _ = write!(out, "({newer} {} {older}) ", relation_words(linked.relation));
-                unit_line(&mut out, &linked.unit);
+                out.push_str(&relation_label(newer, linked.relation, older));
+                out.push_str(&unit_line(&linked.unit));
             }
         }
         if !self.spans.is_empty() {
@@ -174,8 +174,14 @@ pub(crate) fn unit_notes(unit: &Unit) -> Vec<(u32, String)> {
     notes
 }
 
-fn unit_line(out: &mut String, unit: &Unit) {
-    let _ = write!(out, "{} ", unit.id);
+/// What stands before a linked unit in the full style.
+pub(crate) fn relation_label(newer: UnitId, relation: Relation, older: UnitId) -> String {
+    format!("({newer} {} {older}) ", relation_words(relation))
+}
+
+/// A unit in the full style: claim, when it was said and holds, feelings.
+pub(crate) fn unit_line(unit: &Unit) -> String {
+    let mut out = format!("{} ", unit.id);
     if let Some(said) = unit.time.said_at {
         let _ = write!(out, "[said {}] ", said.date());
     }
@@ -190,6 +196,7 @@ fn unit_line(out: &mut String, unit: &Unit) {
         let _ = write!(out, " (until {until})");
     }
     out.push('\n');
+    out
 }
 
 fn push_span<'p>(
@@ -212,5 +219,86 @@ fn push_span<'p>(
             }
             None => out.push_str(&line),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::{
+        fixture::{event, quote, session, unit},
+        packet::{LinkedUnit, PrimaryUnit, UnitScore},
+        query::Query,
+    };
+
+    #[test]
+    fn a_short_turn_is_whole_and_a_long_one_cut_to_its_quotes() {
+        let long = "The tide came in at noon. ".repeat(100);
+        let stored = session("s1", 1, &["I rowed to the island.", &long]);
+        let turns = &stored.session.turns;
+        assert_eq!(turn_line(&turns[0], &[quote(0, 2, 7)]), "Ada: I rowed to the island.\n");
+        let quotes = [quote(1, 26, 51), quote(1, 0, 25), quote(0, 0, 3)];
+        assert_eq!(
+            turn_line(&turns[1], &quotes),
+            "Bo: … The tide came in at noon. … The tide came in at noon.\n"
+        );
+        assert_eq!(turn_line(&turns[1], &[]).len(), long.len() + "Bo: \n".len());
+        let picture = Turn { caption: Some("a red boat".to_owned()), ..turns[0].clone() };
+        assert_eq!(turn_line(&picture, &[]), "Ada: I rowed to the island. [picture: a red boat]\n");
+    }
+
+    #[test]
+    fn a_time_is_noted_unless_its_words_date_it() {
+        let note = |text: &str, last| time_note(&event(text, ((5, 6), last)));
+        assert_eq!(note("yesterday", (5, 6)).as_deref(), Some("yesterday = 2024-05-06"));
+        assert_eq!(note("that week", (5, 12)).as_deref(), Some("that week = 2024-05-06 to 2024-05-12"));
+        assert_eq!(note("6 May 2024", (5, 6)), None);
+        assert_eq!(time_note(&EventTime { interval: None, ..event("one day", ((5, 6), (5, 6))) }), None);
+    }
+
+    /// Two units of one session, the second linked to the first.
+    fn packet(style: PacketStyle) -> Packet {
+        let stored = session("s1", 4, &["I rowed to the island.", "Alone?", "My brother rowed back."]);
+        let mut first = unit(1, &stored, 0);
+        first.lifecycle.valid_until = Some(date(2024, 2, 1));
+        let second = unit(2, &stored, 2);
+        Packet {
+            query: Query::default(),
+            primary: vec![PrimaryUnit { unit: first.clone(), score: UnitScore::default(), rank: 0 }],
+            linked: vec![LinkedUnit { unit: second, of: first.id, relation: Relation::Update, newer: true }],
+            spans: vec![SourceSpan {
+                session: stored.session.id.clone(),
+                started_at: stored.session.started_at,
+                span: fta_segment::TurnSpan::new(0, 3),
+                turns: stored.session.turns,
+            }],
+            style,
+            ..Packet::default()
+        }
+    }
+
+    #[test]
+    fn the_compact_style_says_nothing_twice() {
+        assert_eq!(
+            packet(PacketStyle::Compact).render(),
+            "[2024-01-04]\nAda: I rowed to the island. (until 2024-02-01)\nBo: Alone?\nAda: My brother rowed back.\n"
+        );
+    }
+
+    #[test]
+    fn the_full_style_has_a_section_for_each_kind() {
+        let packet = packet(PacketStyle::Full);
+        let text = packet.render();
+        let headings: Vec<&str> = text.lines().filter(|l| l.starts_with('#')).collect();
+        assert_eq!(headings, ["# Primary units", "# Linked units", "# Source dialogue"]);
+        let label = relation_label(UnitId(2), Relation::Update, UnitId(1));
+        assert!(
+            text.lines().any(|l| l.starts_with(&label) && l.contains("My brother rowed back.")),
+            "{text}"
+        );
+        assert_eq!(packet.tokens(), text.chars().count().div_ceil(4));
+        assert_eq!(Packet { style: PacketStyle::Full, ..Packet::default() }.render(), "");
     }
 }

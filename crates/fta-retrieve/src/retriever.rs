@@ -146,3 +146,100 @@ fn add_adjacency(scores: &mut BTreeMap<UnitId, UnitScore>, corpus: &Corpus, shar
         score.total += share * best;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fta_index::ExactIndex;
+    use fta_units::Unit;
+
+    use super::*;
+    use crate::{
+        fixture::{corpus, session, unit},
+        views::{FIRST_SENTENCE, View, vector_id},
+    };
+
+    /// Four units of one session with the given vectors: `(unit, view, [x, y])`.
+    fn memory(vectors: &[(u64, View, [f32; 2])]) -> (Corpus, ExactIndex) {
+        let stored = session("s1", 1, &["I row.", "You row.", "I swim.", "You swim."]);
+        let units: Vec<Unit> = (0..4).map(|turn| unit(u64::from(turn) + 1, &stored, turn)).collect();
+        let mut index = ExactIndex::new(2).unwrap();
+        let ids: Vec<u64> = vectors.iter().map(|(id, view, _)| vector_id(UnitId(*id), *view)).collect();
+        let values: Vec<f32> = vectors.iter().flat_map(|(.., values)| *values).collect();
+        index.add(&ids, &values).unwrap();
+        (corpus(vec![stored], units, Vec::new()), index)
+    }
+
+    fn totals(query: &Query, memory: &(Corpus, ExactIndex), config: &RetrievalConfig) -> Vec<(u64, f32)> {
+        let ranked = rank(query, &[1.0, 0.0], &memory.0, &memory.1, config).unwrap();
+        ranked.into_iter().map(|r| (r.id.0, (r.score.total * 1e4).round() / 1e4)).collect()
+    }
+
+    #[test]
+    fn the_paper_weighs_similarity_and_cues() {
+        // Units 1 and 3 are Ada's, whom the question names: c = 1 for them, 0 for Bo's.
+        let memory = memory(&[
+            (1, RHO, [0.6, 0.8]),
+            (2, RHO, [0.8, 0.6]),
+            (3, RHO, [0.28, 0.96]),
+            (4, RHO, [0.28, 0.96]),
+            (2, CONTEXT, [1.0, 0.0]),
+        ]);
+        let named = Query { speakers: vec!["Ada".to_owned()], ..Query::default() };
+        let config = RetrievalConfig::es_memeval();
+        // 0.8 * 0.6 + 0.2, 0.8 * 0.8, 0.8 * 0.28 + 0.2; the fourth has 0.224 < tau.
+        assert_eq!(totals(&named, &memory, &config), [(1, 0.68), (2, 0.64), (3, 0.424)]);
+        // Without cues the similarity alone counts.
+        assert_eq!(totals(&Query::default(), &memory, &config), [(2, 0.8), (1, 0.6)]);
+        let half = RetrievalConfig { lambda: 0.5, tau: 0.0, ..config };
+        assert_eq!(totals(&named, &memory, &half), [(1, 0.8), (3, 0.64), (2, 0.4), (4, 0.14)]);
+    }
+
+    #[test]
+    fn equal_scores_go_by_id() {
+        let memory = memory(&[(4, RHO, [0.6, 0.8]), (2, RHO, [0.6, 0.8]), (3, RHO, [0.6, 0.8])]);
+        let config = RetrievalConfig::es_memeval();
+        assert_eq!(totals(&Query::default(), &memory, &config), [(2, 0.6), (3, 0.6), (4, 0.6)]);
+    }
+
+    #[test]
+    fn views_are_weighed_and_a_missing_one_leaves_its_weight() {
+        let memory = memory(&[
+            (1, RHO, [0.6, 0.8]),
+            (1, FIRST_SENTENCE, [0.28, 0.96]),
+            (1, FIRST_SENTENCE + 1, [0.96, 0.28]),
+            (2, RHO, [0.6, 0.8]),
+        ]);
+        let config = RetrievalConfig {
+            views: crate::ViewWeights { rho: 1.0, sentence: 3.0, context: 5.0 },
+            ..RetrievalConfig::es_memeval()
+        };
+        // The best sentence counts: (0.6 + 3 * 0.96) / 4.
+        assert_eq!(totals(&Query::default(), &memory, &config), [(1, 0.87), (2, 0.6)]);
+    }
+
+    #[test]
+    fn neighbours_in_the_session_add_a_share() {
+        let memory = memory(&[(1, RHO, [1.0, 0.0]), (2, RHO, [0.0, 1.0]), (4, RHO, [0.0, 1.0])]);
+        let config = RetrievalConfig {
+            boosts: crate::Boosts { adjacency: 0.5, ..crate::Boosts::default() },
+            tau: 0.1,
+            ..RetrievalConfig::es_memeval()
+        };
+        assert_eq!(totals(&Query::default(), &memory, &config), [(1, 1.0), (2, 0.5)]);
+    }
+
+    #[test]
+    fn a_large_memory_is_searched_in_two_steps() {
+        let memory = memory(&[
+            (1, RHO, [1.0, 0.0]),
+            (2, RHO, [0.6, 0.8]),
+            (3, RHO, [0.8, 0.6]),
+            (4, RHO, [0.28, 0.96]),
+        ]);
+        let all = RetrievalConfig { tau: 0.0, ..RetrievalConfig::es_memeval() };
+        let few = RetrievalConfig { candidates: 1, ..all.clone() };
+        // The nearest and what stands next to it, scored as ever.
+        assert_eq!(totals(&Query::default(), &memory, &few), [(1, 1.0), (2, 0.6)]);
+        assert_eq!(totals(&Query::default(), &memory, &all).len(), 4);
+    }
+}

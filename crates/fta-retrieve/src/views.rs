@@ -122,8 +122,17 @@ pub fn quoted_text(unit: &Unit, session: &Session) -> String {
     text
 }
 
+/// The first `bytes` of a text or a little less, cut at a character.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// The last `bytes` of a text or a little less, cut at a character.
-fn tail(text: &str, bytes: usize) -> &str {
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -137,4 +146,74 @@ pub fn quoted_turns<'s>(unit: &Unit, session: &'s Session) -> Vec<&'s Turn> {
     indexes.sort_unstable();
     indexes.dedup();
     indexes.into_iter().filter_map(|i| session.turns.get(i as usize)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture::{quote, session, unit};
+
+    #[test]
+    fn a_unit_has_its_retrieval_text_its_context_and_its_sentences() {
+        let mut stored = session("s1", 4, &["Where did you row?", "To the island. It took an hour."]);
+        stored.session.turns[1].caption = Some("a red boat".to_owned());
+        let mut unit = unit(1, &stored, 1);
+        unit.evidence.quotes = vec![quote(1, 0, 14), quote(1, 15, 31)];
+        unit.affect.emotions = vec!["joy".to_owned()];
+        let views = view_texts(&unit, &stored.session);
+        let texts: Vec<(View, &str)> = views.iter().map(|v| (v.view, v.text.as_str())).collect();
+        assert_eq!(
+            texts,
+            [
+                (RHO, "Bo: To the island. It took an hour. | said 2024-01-04 | feels joy | about Bo"),
+                (CONTEXT, "Where did you row?\nBo: To the island. It took an hour. [a red boat]\n"),
+                (FIRST_SENTENCE, "To the island."),
+                (FIRST_SENTENCE + 1, "It took an hour."),
+                (FIRST_SENTENCE + 2, "a red boat"),
+            ]
+        );
+    }
+
+    #[test]
+    fn of_a_corrected_unit_only_the_correction_counts() {
+        let stored = session("s1", 4, &["I rowed to the island."]);
+        let mut unit = unit(1, &stored, 0);
+        unit.fact.claim = "Ada swam there.".to_owned();
+        unit.provenance.corrected_at = unit.time.said_at;
+        let views = view_texts(&unit, &stored.session);
+        assert!(views.len() == 3 && views.iter().all(|v| !v.text.contains("rowed")), "{views:?}");
+    }
+
+    #[test]
+    fn sentences_and_a_caption_stay_below_the_bound() {
+        let text = "Row. ".repeat(MAX_SENTENCES + 9);
+        let mut stored = session("s1", 4, &[&text]);
+        stored.session.turns[0].caption = Some("a red boat".to_owned());
+        let mut unit = unit(1, &stored, 0);
+        unit.evidence.quotes = (0..MAX_SENTENCES as u32 + 9).map(|i| quote(0, i * 5, i * 5 + 4)).collect();
+        let mut views: Vec<View> = view_texts(&unit, &stored.session).iter().map(|v| v.view).collect();
+        assert_eq!(views.iter().max(), Some(&(MAX_VIEWS - 1)));
+        let n_views = views.len();
+        views.dedup();
+        assert_eq!(views.len(), n_views);
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_names_unit_and_view(id in 0_u64..(1 << 47), view in any::<View>()) {
+            let key = vector_id(UnitId(id), view);
+            prop_assert!(key < 1 << 63);
+            prop_assert_eq!(unit_view(key), (UnitId(id), view));
+        }
+
+        #[test]
+        fn ends_of_a_text_are_cut_at_characters(text in "\\PC{0,40}", bytes in 0_usize..60) {
+            let (first, last) = (head(&text, bytes), tail(&text, bytes));
+            prop_assert!(text.starts_with(first) && text.ends_with(last));
+            prop_assert!(first.len() <= bytes && last.len() <= bytes);
+            prop_assert!(first.len() + 4 > bytes.min(text.len()) && last.len() + 4 > bytes.min(text.len()));
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Words of English text, as the rules for links and longitudinal memory compare them.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::LazyLock,
+};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
@@ -14,6 +17,10 @@ const STOPWORDS: &str = "a about after again all also am an and any are as at be
     while who whom whose why will with would you your yours today tomorrow yesterday longer anymore still yet currently \
     lately recently never not no nor don doesn didn isn aren wasn weren won wouldn shouldn couldn can't ll ve re d m \
     feel feels feeling felt think thinks thought go goes going went gone";
+
+/// [`STOPWORDS`] for look-up: every word of every claim is looked up.
+static STOPWORD_SET: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| STOPWORDS.split_ascii_whitespace().collect());
 
 const NUMBER_WORDS: [&str; 13] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -93,8 +100,9 @@ impl Reading {
 
     /// Shared part of both together, in `[0, 1]`.
     pub(crate) fn jaccard(&self, other: &Self) -> f32 {
-        let union = self.content.union(&other.content).count();
-        if union == 0 { 0.0 } else { self.shared(other) as f32 / union as f32 }
+        let shared = self.shared(other);
+        let union = self.content.len() + other.content.len() - shared;
+        if union == 0 { 0.0 } else { shared as f32 / union as f32 }
     }
 
     /// Whether both count the same thing and come to different numbers.
@@ -118,7 +126,7 @@ fn number(word: &str) -> Option<String> {
 }
 
 fn is_stopword(word: &str) -> bool {
-    STOPWORDS.split_ascii_whitespace().any(|w| w == word)
+    STOPWORD_SET.contains(word)
 }
 
 /// The sentences of a text, trimmed, in order.
@@ -128,7 +136,13 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether two names are the same, letter case aside.
 pub(crate) fn same_name(a: &str, b: &str) -> bool {
-    a.trim().to_lowercase() == b.trim().to_lowercase()
+    let (a, b) = (a.trim(), b.trim());
+    // Names are compared for every pair of units; nearly all need no copy in lower case.
+    if a.is_ascii() && b.is_ascii() {
+        a.eq_ignore_ascii_case(b)
+    } else {
+        a == b || a.to_lowercase() == b.to_lowercase()
+    }
 }
 
 #[cfg(test)]
@@ -144,5 +158,11 @@ mod tests {
         assert!(reading.counts_differ(&Reading::new("Ines has 4 brothers", ["Ines"])));
         assert!(!reading.counts_differ(&Reading::new("Ines has 3 brothers and 4 cats", ["Ines"])));
         assert!(!Reading::new("No one", []).has_any(&["none"]));
+    }
+
+    #[test]
+    fn names_are_the_same_in_any_case() {
+        assert!(same_name(" Ines", "INES ") && same_name("Ökonom", "ökonom"));
+        assert!(!same_name("Ines", "Inés") && !same_name("Ines", "Ine"));
     }
 }

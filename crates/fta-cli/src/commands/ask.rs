@@ -1,6 +1,9 @@
 //! `fta ask`, `fta chat`, `fta search`: what reads by question.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
+use std::{
+    fmt::Write as _,
+    io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin},
+};
 
 use anyhow::Result;
 use fta_mem::{RetrieveOptions, UserMemory, report::parse_unit_id};
@@ -44,7 +47,7 @@ async fn answer_one(
         let mut text = answer::view(&asked, printer.paint(), printer.width());
         if show_packet {
             let head = format!("Packet, {} tokens", asked.packet.tokens());
-            text.push_str(&format!("\n{}\n{}", printer.paint().dim(&head), asked.packet.render()));
+            let _ = write!(text, "\n{}\n{}", printer.paint().dim(&head), asked.packet.render());
         }
         text
     })?;

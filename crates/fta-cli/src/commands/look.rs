@@ -120,7 +120,7 @@ struct Stats {
     user: String,
     data: String,
     #[serde(flatten)]
-    stats: MemoryStats,
+    figures: MemoryStats,
     session_ids: Vec<String>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn stats(context: &Context) -> Result<Exit> {
     let wire = Stats {
         user: user.namespace().to_string(),
         data: context.settings.data.display().to_string(),
-        stats: user.stats(),
+        figures: user.stats(),
         session_ids: user.sessions().iter().map(|s| s.session.id.to_string()).collect(),
     };
     let text = stats_text(&wire);
@@ -139,7 +139,7 @@ pub(crate) fn stats(context: &Context) -> Result<Exit> {
 }
 
 fn stats_text(wire: &Stats) -> String {
-    let stats = &wire.stats;
+    let stats = &wire.figures;
     let mut rows: Vec<(&str, String)> = vec![("user", wire.user.clone()), ("directory", wire.data.clone())];
     let days = match (stats.first_session, stats.last_session) {
         (Some(first), Some(last)) => format!(", {} to {}", date::day(first.date()), date::day(last.date())),

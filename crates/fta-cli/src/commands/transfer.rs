@@ -58,14 +58,21 @@ struct Imported {
     report: fta_mem::ImportReport,
 }
 
+const NAMELESS: &str = "say whose memory this becomes with `--user NAME`";
+
 /// Reads what `export` wrote.
 pub(crate) async fn import(context: &Context, args: &Import) -> Result<Exit> {
-    let memory = context.memory()?;
-    let user = match (&context.settings.user, memory.namespaces()?.as_slice()) {
-        (Some(user), _) | (None, [user]) => memory.user(user.clone())?,
-        (None, _) => bail!("say whose memory this becomes with `--user NAME`"),
-    };
     let name = args.file.display();
+    let user = if let Some(user) = &context.settings.user {
+        context.memory()?.user(user.clone())?
+    } else if context.settings.data.is_dir() {
+        let memory = context.memory()?;
+        let users = memory.namespaces()?;
+        let [only] = users.as_slice() else { bail!(NAMELESS) };
+        memory.user(only.clone())?
+    } else {
+        bail!(NAMELESS)
+    };
     let report = if args.file == Path::new("-") {
         user.import(&mut BufReader::new(stdin())).await
     } else {

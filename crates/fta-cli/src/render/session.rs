@@ -28,11 +28,10 @@ pub(crate) fn view(stored: &StoredSession, units: &[Unit], paint: Paint, width: 
     let _ = writeln!(out, "{}  {}", paint.id(&session.id.0), paint.dim(&facts));
     for (position, fragment) in stored.fragments.iter().enumerate() {
         let here: Vec<&Unit> = units.iter().filter(|u| fragment.span.contains(last_turn(u))).collect();
-        let quotes: Vec<_> = here.iter().flat_map(|u| u.evidence.quotes.iter().copied()).collect();
         let head = format!("Fragment {}, ends by {}", position + 1, words::cue(fragment.cue));
         let _ = writeln!(out, "\n  {}", paint.dim(&head));
         for turn in session.span(fragment.span) {
-            turn_lines(&mut out, turn, &merged(&quotes), paint, width);
+            turn_lines(&mut out, turn, &[], paint, width);
         }
         for unit in here {
             let claim = cut(&unit.fact.claim, width.saturating_sub(14));
@@ -45,22 +44,6 @@ pub(crate) fn view(stored: &StoredSession, units: &[Unit], paint: Paint, width: 
 /// The turn with which a unit is told: it belongs to the fragment that holds it.
 fn last_turn(unit: &Unit) -> u32 {
     unit.evidence.turns.end.saturating_sub(1)
-}
-
-/// Quotes without overlap, in order.
-fn merged(quotes: &[fta_mem::units::Quote]) -> Vec<fta_mem::units::Quote> {
-    let mut sorted = quotes.to_vec();
-    sorted.sort_by_key(|q| (q.turn, q.start, q.end));
-    let mut out: Vec<fta_mem::units::Quote> = Vec::new();
-    for quote in sorted {
-        match out.last_mut() {
-            Some(last) if last.turn == quote.turn && quote.start <= last.end => {
-                last.end = last.end.max(quote.end)
-            }
-            _ => out.push(quote),
-        }
-    }
-    out
 }
 
 /// The session as JSON.

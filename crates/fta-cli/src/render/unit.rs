@@ -127,20 +127,31 @@ pub(crate) fn turn_lines(out: &mut String, turn: &Turn, quotes: &[Quote], paint:
     }
 }
 
-/// The text with byte ranges marked; a range that overlaps the one before it is marked from where that ends.
+/// The text with byte ranges marked. Ranges with nothing but space between them are marked as one.
 pub(crate) fn mark(text: &str, ranges: &[(usize, usize)], paint: Paint) -> String {
     let mut sorted: Vec<(usize, usize)> = ranges.to_vec();
     sorted.sort_unstable();
+    let mut joined: Vec<(usize, usize)> = Vec::new();
+    for (start, end) in sorted {
+        // A range that does not fit the text marks nothing.
+        if text.get(start..end).is_none_or(str::is_empty) {
+            continue;
+        }
+        match joined.last_mut() {
+            Some((_, last)) if text.get(*last..start).is_none_or(|gap| gap.trim().is_empty()) => {
+                *last = end.max(*last);
+            }
+            _ => joined.push((start, end)),
+        }
+    }
     let mut out = String::new();
     let mut at = 0;
-    for (start, end) in sorted {
-        let start = start.max(at);
-        let (Some(before), Some(quoted)) = (text.get(at..start), text.get(start..end)) else { continue };
-        out.push_str(before);
-        out.push_str(&paint.quote(quoted));
+    for (start, end) in joined {
+        out.push_str(&text[at..start]);
+        out.push_str(&paint.quote(&text[start..end]));
         at = end;
     }
-    out.push_str(text.get(at..).unwrap_or_default());
+    out.push_str(&text[at..]);
     out
 }
 
@@ -171,7 +182,8 @@ mod tests {
     fn quotes_are_marked_and_nothing_is_lost() {
         let plain = Paint::new(false);
         assert_eq!(mark("So, I moved. Yes.", &[(4, 12)], plain), "So, «I moved.» Yes.");
-        assert_eq!(mark("abc", &[(0, 1), (0, 2)], plain), "«a»«b»c");
+        assert_eq!(mark("One. Two. Three.", &[(5, 9), (0, 4)], plain), "«One. Two.» Three.");
+        assert_eq!(mark("abc", &[(0, 1), (0, 2)], plain), "«ab»c");
         assert_eq!(mark("é", &[(1, 2)], plain), "é");
         assert_eq!(mark("abc", &[(2, 9)], plain), "abc");
     }

@@ -76,3 +76,6 @@ impl Selection {
         case.questions.iter().filter(|q| wanted(q)).take(self.limit.unwrap_or(usize::MAX)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,20 @@
 //! Candidate sentences: every sentence of the turns that support a unit of the packet.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use fta_segment::{SessionId, Turn};
 use fta_units::{
-    EventTime, Unit,
+    EventTime, Quote, Unit,
     time::{TimeContext, find_times},
 };
 use jiff::civil::DateTime;
 
-use crate::{packet::Packet, words};
+use crate::{
+    packet::Packet,
+    render::WHOLE_TURN,
+    views::{head, tail},
+    words,
+};
 
 /// A sentence that may hold the answer.
 #[derive(Debug, Clone)]
@@ -48,6 +53,8 @@ impl Candidate<'_> {
 }
 
 /// All candidates of a packet in a fixed order: by rank, session, turn and position. Each sentence once.
+///
+/// Of a very long turn, of which the packet shows only what units quote, the sentences with a quote.
 pub(super) fn candidates(packet: &Packet) -> Vec<Candidate<'_>> {
     let n_primary = packet.primary.len();
     let primary = packet.ranked().into_iter().map(|p| {
@@ -56,63 +63,82 @@ pub(super) fn candidates(packet: &Packet) -> Vec<Candidate<'_>> {
         (&p.unit, p.rank, total)
     });
     let linked = packet.linked.iter().enumerate().map(|(i, l)| (&l.unit, n_primary + i, 0.0));
-    let mut seen: BTreeMap<(&SessionId, u32, usize), usize> = BTreeMap::new();
-    let mut out: Vec<Candidate<'_>> = Vec::new();
+    let mut gathered = Gathered::default();
     for (unit, rank, unit_score) in primary.chain(linked) {
-        for candidate in of_unit(packet, unit, rank, unit_score) {
-            match candidate.turn {
-                Some(turn) => {
-                    let key = (candidate.session, turn.index, candidate.start);
-                    if let Some(&at) = seen.get(&key) {
-                        // A worse-ranked unit may still be the one whose claim rests on the sentence.
-                        out[at].quoted |= candidate.quoted;
-                    } else {
-                        seen.insert(key, out.len());
-                        out.push(candidate);
-                    }
-                }
-                None => out.push(candidate),
-            }
-        }
+        gathered.add(packet, unit, rank, unit_score);
     }
-    out
+    gathered.candidates
 }
 
-fn of_unit<'a>(packet: &'a Packet, unit: &'a Unit, rank: usize, unit_score: f32) -> Vec<Candidate<'a>> {
-    let session = &unit.evidence.session;
-    let mut out = Vec::new();
-    for span in packet.spans.iter().filter(|s| &s.session == session) {
-        for (at, turn) in span.turns.iter().enumerate() {
-            if !unit.evidence.turns.contains(turn.index) {
-                continue;
-            }
-            let said_at = turn.at.or(span.started_at).or(unit.time.said_at);
-            let before = at.checked_sub(1).map(|b| &span.turns[b]).filter(|b| b.speaker != turn.speaker);
-            for range in words::sentences(&turn.text) {
-                let text = &turn.text[range.clone()];
-                out.push(Candidate {
-                    unit,
-                    rank,
-                    unit_score,
-                    turn: Some(turn),
-                    speaker: &turn.speaker,
-                    session,
-                    start: range.start,
-                    text,
-                    context: context_of(turn, before, &range),
-                    said_at,
-                    times: times_of(text, unit, said_at),
-                    quoted: unit.evidence.quotes.iter().any(|q| {
-                        q.turn == turn.index && (q.start as usize) < range.end && range.start < q.end as usize
-                    }),
-                });
+/// Candidates so far.
+#[derive(Default)]
+struct Gathered<'a> {
+    candidates: Vec<Candidate<'a>>,
+    /// Where the candidate for a sentence is, by session, turn and first byte.
+    places: BTreeMap<(&'a SessionId, u32, usize), usize>,
+    /// The sentences of turns: many units may rest on one long turn.
+    sentences: BTreeMap<(&'a SessionId, u32), Vec<Range<usize>>>,
+}
+
+impl<'a> Gathered<'a> {
+    fn add(&mut self, packet: &'a Packet, unit: &'a Unit, rank: usize, unit_score: f32) {
+        let session = &unit.evidence.session;
+        let mut has_source = false;
+        for span in packet.spans.iter().filter(|s| &s.session == session) {
+            for (at, turn) in span.turns.iter().enumerate() {
+                if !unit.evidence.turns.contains(turn.index) {
+                    continue;
+                }
+                let said_at = turn.at.or(span.started_at).or(unit.time.said_at);
+                let before = at.checked_sub(1).map(|b| &span.turns[b]).filter(|b| b.speaker != turn.speaker);
+                for (range, quoted) in self.sentences_of(session, unit, turn) {
+                    has_source = true;
+                    let key = (session, turn.index, range.start);
+                    if let Some(&known) = self.places.get(&key) {
+                        // A worse-ranked unit may still be the one whose claim rests on the sentence.
+                        self.candidates[known].quoted |= quoted;
+                        continue;
+                    }
+                    self.places.insert(key, self.candidates.len());
+                    let text = &turn.text[range.clone()];
+                    self.candidates.push(Candidate {
+                        unit,
+                        rank,
+                        unit_score,
+                        turn: Some(turn),
+                        speaker: &turn.speaker,
+                        session,
+                        start: range.start,
+                        text,
+                        context: context_of(turn, before, &range),
+                        said_at,
+                        times: times_of(text, unit, said_at),
+                        quoted,
+                    });
+                }
             }
         }
+        if !has_source && !unit.fact.claim.trim().is_empty() {
+            self.candidates.push(claim_candidate(unit, rank, unit_score));
+        }
     }
-    if out.is_empty() && !unit.fact.claim.trim().is_empty() {
-        out.push(claim_candidate(unit, rank, unit_score));
+
+    /// The sentences of a turn that a unit hands back, each with whether the unit quotes it.
+    fn sentences_of(
+        &mut self,
+        session: &'a SessionId,
+        unit: &Unit,
+        turn: &Turn,
+    ) -> Vec<(Range<usize>, bool)> {
+        let quotes: Vec<&Quote> = unit.evidence.quotes.iter().filter(|q| q.turn == turn.index).collect();
+        let all = self.sentences.entry((session, turn.index)).or_insert_with(|| words::sentences(&turn.text));
+        let is_quoted = |range: &Range<usize>| {
+            quotes.iter().any(|q| (q.start as usize) < range.end && range.start < q.end as usize)
+        };
+        let shows_all = turn.text.len() <= WHOLE_TURN || quotes.is_empty();
+        let sentences = all.iter().map(|range| (range.clone(), is_quoted(range)));
+        sentences.filter(|(_, quoted)| shows_all || *quoted).collect()
     }
-    out
 }
 
 /// The claim, where the packet carries no source text of the unit.
@@ -133,16 +159,17 @@ fn claim_candidate(unit: &Unit, rank: usize, unit_score: f32) -> Candidate<'_> {
     }
 }
 
-/// The rest of the turn, the turn before by somebody else (which may have asked), and the picture.
-fn context_of(turn: &Turn, before: Option<&Turn>, range: &std::ops::Range<usize>) -> String {
+/// The rest of the turn, the turn before by somebody else (which may have asked), and the picture; of long turns what is
+/// near the sentence.
+fn context_of(turn: &Turn, before: Option<&Turn>, range: &Range<usize>) -> String {
     let mut context = String::new();
     if let Some(before) = before {
-        context.push_str(&before.text);
+        context.push_str(tail(&before.text, WHOLE_TURN));
         context.push(' ');
     }
-    context.push_str(&turn.text[..range.start]);
+    context.push_str(tail(&turn.text[..range.start], WHOLE_TURN));
     context.push(' ');
-    context.push_str(&turn.text[range.end..]);
+    context.push_str(head(&turn.text[range.end..], WHOLE_TURN));
     if let Some(caption) = &turn.caption {
         context.push(' ');
         context.push_str(caption);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fta_units::UnitId;
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
@@ -92,10 +93,14 @@ pub(super) fn score_all<'a>(
         candidates.iter().filter_map(|c| c.said_at).max(),
     );
     let mut out: Vec<Scored<'a>> = Vec::with_capacity(candidates.len());
+    let mut claims: BTreeMap<UnitId, BTreeSet<String>> = BTreeMap::new();
     for (candidate, own_stems) in candidates.into_iter().zip(&stems) {
         let mut around_stems: BTreeSet<String> =
             words::content_stems(&candidate.context).into_iter().collect();
-        around_stems.extend(words::content_stems(&candidate.unit.fact.claim));
+        let claim = claims
+            .entry(candidate.unit.id)
+            .or_insert_with(|| words::content_stems(&candidate.unit.fact.claim).into_iter().collect());
+        around_stems.extend(claim.iter().cloned());
         let own = coverage(&idf, |s| nearness(s, own_stems));
         let around = coverage(&idf, |s| nearness(s, own_stems).max(nearness(s, &around_stems)));
         // "I'm a baker" repeats no word of "what does she do for a living".

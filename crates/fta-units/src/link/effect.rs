@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime};
 
 use crate::{
-    text::{Reading, same_name},
+    text::{Reading, same_name, sentences},
     unit::{Completion, Lifecycle, Relation, SituationType, TimeOrientation, Unit, UnitStatus},
 };
 
@@ -82,7 +82,7 @@ fn follow_up(unit: &Unit, older: &Unit) -> OlderUnitChange {
     }
     let called_off =
         words.has_any(&["cancelled", "canceled", "called off", "decided not", "decided against", "gave up"])
-            || (words.negated && unit.time.orientation == TimeOrientation::Past);
+            || (unit.time.orientation == TimeOrientation::Past && denies_plan(unit, older));
     let completion = match unit.time.completion {
         _ if called_off => Completion::Cancelled,
         Completion::Completed | Completion::Cancelled => unit.time.completion,
@@ -96,8 +96,17 @@ fn follow_up(unit: &Unit, older: &Unit) -> OlderUnitChange {
     }
 }
 
-/// Whether a report on the unit can still come.
-pub(super) fn is_open(unit: &Unit) -> bool {
+/// Whether a sentence of `unit` denies something that the plan `older` is about.
+fn denies_plan(unit: &Unit, older: &Unit) -> bool {
+    let plan = Reading::new(&older.fact.claim, older.fact.participants.iter().map(String::as_str));
+    sentences(&unit.fact.claim).any(|sentence| {
+        let sentence = Reading::new(sentence, []);
+        sentence.negated && !sentence.denied.is_disjoint(&plan.content)
+    })
+}
+
+/// Whether a report on the unit can still come: an open plan, task or future event.
+pub fn is_open(unit: &Unit) -> bool {
     !matches!(unit.time.completion, Completion::Completed | Completion::Cancelled)
         && (unit.status == UnitStatus::Pending
             || unit.time.completion == Completion::Planned
@@ -182,5 +191,6 @@ mod tests {
         check("Ines called off the race.", Some(Completion::Cancelled));
         check("Ines didn't run the race.", Some(Completion::Cancelled));
         check("How did the race go?", None);
+        check("Ines ran the race. She wasn't tired at all.", Some(Completion::Completed));
     }
 }

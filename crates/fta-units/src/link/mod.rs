@@ -1,12 +1,16 @@
 //! The [`RelationClassifier`] port (Eq. 6): how does a new unit relate to its nearest older units?
 
 mod effect;
+mod pair;
 mod rules;
+mod statement;
+mod words;
 
 use async_trait::async_trait;
 
+pub(crate) use self::pair::is_said_for_support;
 pub use self::{
-    effect::{OlderUnitChange, effect, lifecycle},
+    effect::{OlderUnitChange, effect, is_open, lifecycle},
     rules::{LinkRules, RuleClassifier},
 };
 use crate::unit::{Relation, Unit};
@@ -34,7 +38,11 @@ pub trait RelationClassifier: Send + Sync {
     ///
     /// # Errors
     /// [`LinkError`] when the classifier cannot answer.
-    async fn classify(&self, unit: &Unit, neighbours: &[Neighbour<'_>]) -> Result<Vec<Option<Relation>>, LinkError>;
+    async fn classify(
+        &self,
+        unit: &Unit,
+        neighbours: &[Neighbour<'_>],
+    ) -> Result<Vec<Option<Relation>>, LinkError>;
 }
 
 /// A classifier that could not answer.

@@ -2,6 +2,8 @@
 
 mod rules;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use fta_segment::SessionId;
 use jiff::civil::DateTime;
@@ -112,6 +114,25 @@ pub trait LongitudinalUpdater: Send + Sync {
         units: &[Unit],
         links: &[Link],
     ) -> Result<Longitudinal, LongitudinalError>;
+
+    /// `U` and `H` after the units `deleted` are gone; no text of theirs is left in it.
+    ///
+    /// `remaining`: the units that share an entry with a deleted one, as they are after the deletion; more do no harm.
+    /// `links`: those from and to them, without the deleted ones. Unless an updater does better, entries that rest on a
+    /// deleted unit go.
+    ///
+    /// # Errors
+    /// [`LongitudinalError`] when the updater cannot answer.
+    async fn rederive(
+        &self,
+        current: &Longitudinal,
+        deleted: &[UnitId],
+        remaining: &[Unit],
+        links: &[Link],
+    ) -> Result<Longitudinal, LongitudinalError> {
+        let _ = (remaining, links);
+        Ok(remove_units(current, deleted))
+    }
 }
 
 /// An updater that could not answer.
@@ -129,8 +150,9 @@ pub enum LongitudinalError {
 }
 
 /// `current` without every entry that rests on one of the deleted units, even if it rests on others too: its text may
-/// hold words of a deleted one. [`RuleUpdater::rederive`] makes such entries again from the units that remain.
+/// hold words of a deleted one. [`LongitudinalUpdater::rederive`] can make such entries again from the units that remain.
 pub fn remove_units(current: &Longitudinal, deleted: &[UnitId]) -> Longitudinal {
+    let deleted: BTreeSet<UnitId> = deleted.iter().copied().collect();
     let lasts = |units: &[UnitId]| !units.iter().any(|u| deleted.contains(u));
     Longitudinal {
         profile: current.profile.iter().filter(|e| lasts(&e.units)).cloned().collect(),

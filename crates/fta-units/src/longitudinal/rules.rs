@@ -1,6 +1,10 @@
 //! A [`LongitudinalUpdater`] without a model: sentence patterns over the claims, and cue words for outcomes.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use async_trait::async_trait;
 use fta_segment::SessionId;
@@ -11,6 +15,7 @@ use super::{
     SupportOutcome, remove_units,
 };
 use crate::{
+    link,
     text::{Reading, same_name, sentences},
     unit::{Link, Relation, SituationType, Unit, UnitId},
 };
@@ -44,7 +49,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         (
             ProfileTopic::Relationship,
             format!(
-                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b)"
+                r"\b(?:(?:is|was|got|been|are) (?:married|engaged|divorced|dating|single|widowed|separated)|married to|has {ONE} (?:\w+ )?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|girlfriend|boyfriend|wife|husband|partner|flatmates?|friends?|twins?|nieces?|nephews?|grandchild(?:ren)?)\b|(?:'s|his|her|my|their) (?:\w+ )?(?:sister|brother|mother|mom|mum|father|dad|wife|husband|partner|boyfriend|girlfriend|son|daughter|aunt|uncle|cousin|niece|nephew|grandmother|grandfather|best friend|roommate|boss)(?: \w+)? (?:is|are|has|lives?|works?)\b|(?:'s|his|her|my|their) (?:flatmate|housemate|roommate) \w+)"
             ),
         ),
         (
@@ -63,7 +68,7 @@ static PATTERNS: LazyLock<Vec<(ProfileTopic, Regex)>> = LazyLock::new(|| {
         ),
         (
             ProfileTopic::Preference,
-            r"\b(?:likes|loves|enjoys|hates|dislikes|prefers|adores|(?:i|we|they|really|also|still|always) (?:like|love|enjoy|hate|dislike|prefer|adore)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
+            r"\b(?:goes \w+ing|times a (?:week|month)|joined an? (?:\w+ )?(?:choir|club|team|class|band|gym|group)|likes|loves|enjoys|hates|dislikes|prefers|adores|(?:i|we|they|really|also|still|always) (?:like|love|enjoy|hate|dislike|prefer|adore)|favou?rite|fan of|can't stand|can not stand|is (?:really )?(?:into|fond of|passionate about)|(?:does not|doesn't) (?:like|enjoy|eat|drink)|is (?:an? )?(?:vegetarian|vegan))\b".to_owned(),
         ),
         (
             ProfileTopic::Belief,
@@ -106,6 +111,19 @@ const SOON: &[&str] = &[
     "later today",
     "this evening",
     "this afternoon",
+];
+
+/// Wishes of others, which are no goal of the speaker; and idioms that hold no wish.
+const OTHERS: &[&str] = &[
+    "they want",
+    "he wants",
+    "she wants",
+    "they want to",
+    "want me to",
+    "wants me to",
+    "sleep on it",
+    "want to say",
+    "want to know",
 ];
 
 const DID_NOT_HELP: &[&str] = &[
@@ -212,6 +230,16 @@ impl LongitudinalUpdater for RuleUpdater {
     ) -> Result<Longitudinal, LongitudinalError> {
         Ok(self.apply(current, session, units, links))
     }
+
+    async fn rederive(
+        &self,
+        current: &Longitudinal,
+        deleted: &[UnitId],
+        remaining: &[Unit],
+        links: &[Link],
+    ) -> Result<Longitudinal, LongitudinalError> {
+        Ok(self.reapply(current, deleted, remaining, links))
+    }
 }
 
 impl RuleUpdater {
@@ -223,39 +251,46 @@ impl RuleUpdater {
         units: &[Unit],
         links: &[Link],
     ) -> Longitudinal {
-        let mut result = current.clone();
+        let mut by_newer: BTreeMap<UnitId, Vec<&Link>> = BTreeMap::new();
+        for link in links {
+            by_newer.entry(link.from).or_default().push(link);
+        }
+        let links_from = |id: UnitId| by_newer.get(&id).map_or(&[][..], Vec::as_slice);
+        let mut profile: Vec<Noted> = current.profile.iter().cloned().map(Noted::new).collect();
         for unit in units {
             let facts = facts(unit);
-            let updated: BTreeSet<UnitId> = links
-                .iter()
-                .filter(|l| l.from == unit.id && l.relation == Relation::Update)
-                .map(|l| l.to)
-                .collect();
-            result.profile.retain(|entry| !is_replaced(entry, unit, &facts, &updated));
+            let updates = links_from(unit.id).iter().filter(|l| l.relation == Relation::Update);
+            let updated: BTreeSet<UnitId> = updates.map(|l| l.to).collect();
+            if !updated.is_empty() {
+                profile.retain(|noted| !is_replaced(noted, unit, &facts, &updated));
+            }
             for fact in facts {
-                merge(&mut result.profile, fact);
+                merge(&mut profile, fact);
             }
         }
-        result
-            .profile
-            .sort_by(|a, b| (&a.person, a.topic, a.units[0]).cmp(&(&b.person, b.topic, b.units[0])));
+        let mut profile: Vec<ProfileEntry> = profile.into_iter().map(|noted| noted.entry).collect();
+        profile.sort_by(|a, b| (&a.person, a.topic, a.units[0]).cmp(&(&b.person, b.topic, b.units[0])));
+        let mut support = current.support.clone();
         for unit in units {
-            note_outcome(&mut result.support, unit, links);
+            note_outcome(&mut support, unit, links_from(unit.id));
         }
+        let mut known: BTreeSet<UnitId> = support.iter().flat_map(|e| e.units.iter().copied()).collect();
         for (position, unit) in units.iter().enumerate() {
-            let known = result.support.iter().any(|entry| entry.units.contains(&unit.id));
-            if let Some(entry) = attempt(unit, session, units, position).filter(|_| !known) {
-                result.support.push(entry);
+            if known.contains(&unit.id) {
+                continue;
+            }
+            if let Some(entry) = attempt(unit, session, units, position) {
+                known.extend(&entry.units);
+                support.push(entry);
             }
         }
-        result
+        Longitudinal { profile, support }
     }
 
     /// `current` after units were deleted: entries that rested on them are made again from what `remaining` says.
     ///
-    /// `remaining`: at least the units that share an entry with a deleted one; others do no harm, since only units that
-    /// lost an entry are looked at. `links`: among them.
-    pub fn rederive(
+    /// What [`LongitudinalUpdater::rederive`] gives, without waiting. Only units that lost an entry are looked at.
+    pub fn reapply(
         &self,
         current: &Longitudinal,
         deleted: &[UnitId],
@@ -281,6 +316,22 @@ impl RuleUpdater {
     }
 }
 
+/// A profile entry, whose text is taken apart once at most.
+struct Noted {
+    entry: ProfileEntry,
+    reading: OnceCell<Reading>,
+}
+
+impl Noted {
+    fn new(entry: ProfileEntry) -> Self {
+        Self { entry, reading: OnceCell::new() }
+    }
+
+    fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| Reading::new(&self.entry.text, [self.entry.person.as_str()]))
+    }
+}
+
 /// The profile entries that one unit gives on its own.
 fn facts(unit: &Unit) -> Vec<ProfileEntry> {
     let Some(person) = unit.fact.participants.first() else { return Vec::new() };
@@ -292,13 +343,14 @@ fn facts(unit: &Unit) -> Vec<ProfileEntry> {
     let entry = |sentence: &str| {
         let lower = sentence.to_lowercase().replace('’', "'");
         let reading = Reading::new(sentence, []);
-        if reading.asks || reading.has_any(UNSTABLE) {
+        // A question that is quoted with its answer is no statement of the person.
+        if reading.asks || sentence.starts_with("Asked \"") || reading.has_any(UNSTABLE) {
             return None;
         }
         let (topic, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(&lower))?;
         let topic =
             if unit.fact.situation == SituationType::BeliefCandidate { ProfileTopic::Belief } else { *topic };
-        if topic == ProfileTopic::Goal && reading.has_any(SOON) {
+        if topic == ProfileTopic::Goal && (reading.has_any(SOON) || reading.has_any(OTHERS)) {
             return None;
         }
         let named = lower.contains(&person.to_lowercase());
@@ -314,50 +366,53 @@ fn facts(unit: &Unit) -> Vec<ProfileEntry> {
     sentences(&unit.fact.claim).filter_map(entry).collect()
 }
 
-/// Whether `unit`, which updates the units `updated`, takes the place of `entry`.
-fn is_replaced(
-    entry: &ProfileEntry,
-    unit: &Unit,
-    facts: &[ProfileEntry],
-    updated: &BTreeSet<UnitId>,
-) -> bool {
+/// Whether `unit`, which updates the units `updated`, takes the place of an entry.
+fn is_replaced(noted: &Noted, unit: &Unit, facts: &[ProfileEntry], updated: &BTreeSet<UnitId>) -> bool {
+    let entry = &noted.entry;
     if !entry.units.iter().any(|u| updated.contains(u)) {
         return false;
     }
     let same_topic = facts.iter().any(|f| f.topic == entry.topic && same_name(&f.person, &entry.person));
-    let names = [entry.person.as_str()];
-    same_topic || Reading::new(&unit.fact.claim, names).shared(&Reading::new(&entry.text, names)) >= 1
+    same_topic || Reading::new(&unit.fact.claim, [entry.person.as_str()]).shared(noted.reading()) >= 1
 }
 
 /// Adds a fact, or joins it to the entry that says the same.
-fn merge(profile: &mut Vec<ProfileEntry>, fact: ProfileEntry) {
-    let names = [fact.person.as_str()];
-    let new = Reading::new(&fact.text, names);
-    let same = |entry: &&mut ProfileEntry| {
-        let old = Reading::new(&entry.text, names);
-        entry.topic == fact.topic
-            && same_name(&entry.person, &fact.person)
-            && old.negated == new.negated
-            && !old.counts_differ(&new)
-            && (old.jaccard(&new) >= SAME_FACT || old.shared(&new) >= 2 && old.overlap(&new) >= 0.99)
+fn merge(profile: &mut Vec<Noted>, fact: ProfileEntry) {
+    let fact = Noted::new(fact);
+    let says_the_same = |known: &Noted| {
+        if known.entry.topic != fact.entry.topic || !same_name(&known.entry.person, &fact.entry.person) {
+            return false;
+        }
+        let (old, new) = (known.reading(), fact.reading());
+        old.negated == new.negated
+            && !old.counts_differ(new)
+            && (old.jaccard(new) >= SAME_FACT || old.shared(new) >= 2 && old.overlap(new) >= 0.99)
     };
-    let Some(entry) = profile.iter_mut().find(same) else {
+    let Some(position) = profile.iter().position(says_the_same) else {
         profile.push(fact);
         return;
     };
+    let known = &mut profile[position];
+    let Noted { entry: fact, reading } = fact;
     // Ids are given in the order of saying, so the largest has the newest wording.
-    if entry.units.iter().all(|u| *u <= fact.units[0]) {
-        entry.text = fact.text;
-        entry.last_said = fact.last_said.max(entry.last_said);
+    if known.entry.units.iter().all(|u| *u <= fact.units[0]) {
+        known.entry.text = fact.text;
+        known.entry.last_said = fact.last_said.max(known.entry.last_said);
+        // Names are compared without case, and so are the words that a reading leaves out.
+        known.reading = reading;
     }
-    entry.units.extend(fact.units);
-    entry.units.sort_unstable();
-    entry.units.dedup();
+    known.entry.units.extend(fact.units);
+    known.entry.units.sort_unstable();
+    known.entry.units.dedup();
 }
 
 /// The support attempt that `units[position]` is, if it is one and the other person is known.
 fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) -> Option<SupportEntry> {
     if unit.fact.situation != SituationType::SupportInteraction || Reading::new(&unit.fact.claim, []).asks {
+        return None;
+    }
+    // "Robin can imagine" tries nothing.
+    if !link::is_said_for_support(unit) {
         return None;
     }
     let giver = giver(unit)?;
@@ -370,7 +425,7 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
         units: vec![unit.id],
         said_at: unit.time.said_at,
     };
-    // The exchange may hold the answer already.
+    // The exchange may hold the answer already. An answer comes first in what is said; the rest is news.
     let own = sentences(&unit.fact.claim).skip(1).find_map(|s| says(s, seeker).then(|| outcome(s)).flatten());
     let turns = unit.evidence.turns;
     let answers = units[position + 1..].iter().filter(|other| {
@@ -380,7 +435,8 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
             && other.fact.participants.first().is_some_and(|p| same_name(p, seeker))
     });
     let found = own.map(|o| (o, unit.id)).or_else(|| {
-        let mut answers = answers.filter_map(|other| Some((outcome(&other.fact.claim)?, other.id)));
+        let mut answers =
+            answers.filter_map(|other| Some((outcome(sentences(&other.fact.claim).next()?)?, other.id)));
         answers.next()
     });
     if let Some((outcome, id)) = found {
@@ -391,19 +447,23 @@ fn attempt(unit: &Unit, session: &SessionId, units: &[Unit], position: usize) ->
     Some(entry)
 }
 
-/// A follow-up on an attempt of an earlier session tells how it went.
-fn note_outcome(support: &mut [SupportEntry], unit: &Unit, links: &[Link]) {
+/// A follow-up on an attempt of an earlier session tells how it went. `links`: those from the unit.
+fn note_outcome(support: &mut [SupportEntry], unit: &Unit, links: &[&Link]) {
+    let followed: BTreeSet<UnitId> =
+        links.iter().filter(|l| l.relation == Relation::FollowUp).map(|l| l.to).collect();
+    if followed.is_empty() {
+        return;
+    }
     let words = Reading::new(&unit.fact.claim, []);
-    for link in links.iter().filter(|l| l.from == unit.id && l.relation == Relation::FollowUp) {
-        for entry in support.iter_mut().filter(|e| e.units[0] == link.to && !e.units.contains(&unit.id)) {
-            let by_seeker = unit.fact.participants.first().is_some_and(|p| same_name(p, &entry.seeker));
-            let found = outcome(&unit.fact.claim)
-                .filter(|o| *o != SupportOutcome::Agreed)
-                .or_else(|| (!words.negated && words.has_any(CARRIED_OUT)).then_some(SupportOutcome::Helped));
-            if let Some(found) = found.filter(|_| by_seeker && !words.asks) {
-                entry.outcome = found;
-                entry.units.push(unit.id);
-            }
+    for entry in support.iter_mut().filter(|e| followed.contains(&e.units[0]) && !e.units.contains(&unit.id))
+    {
+        let by_seeker = unit.fact.participants.first().is_some_and(|p| same_name(p, &entry.seeker));
+        let found = outcome(&unit.fact.claim)
+            .filter(|o| *o != SupportOutcome::Agreed)
+            .or_else(|| (!words.negated && words.has_any(CARRIED_OUT)).then_some(SupportOutcome::Helped));
+        if let Some(found) = found.filter(|_| by_seeker && !words.asks) {
+            entry.outcome = found;
+            entry.units.push(unit.id);
         }
     }
 }

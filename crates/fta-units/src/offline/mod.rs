@@ -1,8 +1,8 @@
 //! Unit extraction without a language model: rules and word lists.
 //!
-//! A fragment is read sentence by sentence ([`sentences`]); filler is dropped; statements become units, about one per
+//! A fragment is read sentence by sentence ([`sentences()`]); filler is dropped; statements become units, about one per
 //! turn, answers together with their questions, questions without an answer as partial units that are carried on
-//! (Eq. 4) and fused when the answer comes (Eq. 5, [`fuse`]). Claims are the speaker's own words in the third person. All
+//! (Eq. 4) and fused when the answer comes (Eq. 5, [`fuse()`]). Claims are the speaker's own words in the third person. All
 //! word lists (`lexicon/*.txt`) are general English, written for this project; text in other languages is kept verbatim.
 //!
 //! Not here: time expressions (`crate::time`) and links between units (`crate::link`).

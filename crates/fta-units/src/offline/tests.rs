@@ -242,7 +242,7 @@ fn long_conversations_are_covered() {
             }
             let units = extract(&talk, (0, turns.len() as u32), &[]).units;
             n_units += units.len();
-            total = total.plus(coverage(&talk, &units));
+            total = total.plus(coverage(&talk, units.iter().map(|u| &u.evidence)));
         }
     }
     assert_eq!((total.covered_turns, total.quoted_turns), (total.content_turns, total.content_turns));

@@ -86,7 +86,7 @@ pub struct StoredSession {
     /// Whether it is whole.
     pub state: SessionState,
     /// Hash of everything that the units depend on (turns and the ids of detector, extractor, ...); a second ingest of
-    /// the same session with the same hash changes nothing.
+    /// the same session with the same hash changes nothing. 0 while it runs.
     pub fingerprint: u64,
     /// Position in the order of ingestion, from 0.
     pub ordinal: u64,
@@ -237,7 +237,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The file was written by a version that this one cannot read.
-    #[error("memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export")]
+    #[error(
+        "memory `{path}` has format `{found}`, this version reads `{supported}`; use the version that wrote it to export"
+    )]
     Version {
         /// The file.
         path: std::path::PathBuf,

@@ -4,7 +4,10 @@ use jiff::civil::date;
 use super::*;
 use crate::{
     time::{DateInterval, EventTime, Granularity, TimeBound},
-    unit::{AffectAnchor, Evidence, FactAnchor, Lifecycle, Provenance, TimeAnchor, UnitId, UnitStatus},
+    unit::{
+        AffectAnchor, Completion, Evidence, FactAnchor, Lifecycle, Provenance, SituationType, TimeAnchor,
+        TimeOrientation, UnitId, UnitStatus,
+    },
 };
 
 pub(in crate::link) fn unit(id: u64, claim: &str, person: &str) -> Unit {
@@ -252,4 +255,143 @@ async fn one_label_per_neighbour_in_order() {
     let labels = classifier.classify(&new, &neighbours).await.unwrap();
     assert_eq!(labels, [None, Some(Relation::Contradiction), None]);
     assert_eq!(classifier.classify(&new, &[]).await.unwrap(), []);
+}
+
+fn at(mut unit: Unit, first: jiff::civil::Date, last: jiff::civil::Date) -> Unit {
+    unit.time.event = Some(EventTime {
+        text: String::new(),
+        interval: Some(DateInterval::new(first, last)),
+        granularity: Granularity::Day,
+        orientation: TimeOrientation::Past,
+        bound: TimeBound::Within,
+    });
+    unit
+}
+
+fn report(claim: &str) -> Unit {
+    let mut report = newer(claim, "Ines", Said::Later);
+    report.fact.situation = SituationType::Event;
+    report.time.orientation = TimeOrientation::Past;
+    report
+}
+
+#[test]
+fn a_report_at_the_planned_time_follows_up() {
+    let (first, last) = (date(2024, 3, 9), date(2024, 3, 9));
+    let mut older = at(plan("Ines is going to ask the landlord for a new stove."), first, last);
+    older.fact.mentioned = vec!["Ines's landlord".to_owned()];
+    let told = |claim: &str, day| label(&at(report(claim), day, day), &older, 0.5);
+    assert_eq!(told("Ines talked to the landlord about her kitchen floor.", first), Some(Relation::FollowUp));
+    assert_eq!(told("Ines talked to the landlord about her kitchen floor.", date(2024, 3, 20)), None);
+    assert_eq!(
+        told("Ines asked the landlord for a new stove.", date(2024, 2, 2)),
+        None,
+        "before it was planned"
+    );
+}
+
+#[test]
+fn a_question_about_a_plan_follows_up() {
+    let mut answer = report("Asked \"How was the regatta?\", Ines: \"Windy. We came in last.\"");
+    answer.time.orientation = TimeOrientation::Past;
+    let older = plan("Ines is going to row in the regatta in May.");
+    assert_eq!(label(&answer, &older, 0.6), Some(Relation::FollowUp));
+    answer.fact.claim = "Asked \"How long have you been rowing?\", Ines: \"Since school.\"".to_owned();
+    assert_eq!(label(&answer, &older, 0.6), None);
+}
+
+#[test]
+fn taken_advice_is_followed_up() {
+    let mut advice = unit(1, "Tomas: A pottery class would be a good idea.", "Tomas");
+    advice.fact.situation = SituationType::SupportInteraction;
+    advice.fact.participants.push("Ines".to_owned());
+    let mut done = report("Ines joined a pottery class two weeks ago.");
+    done.fact.participants.push("Tomas".to_owned());
+    assert_eq!(label(&done, &advice, 0.6), Some(Relation::FollowUp));
+    done.fact.claim = "Ines repaired the garden fence.".to_owned();
+    assert_eq!(label(&done, &advice, 0.6), None);
+}
+
+#[test]
+fn comfort_without_its_own_kind_is_support() {
+    let mut feeling = unit(1, "Ines felt ashamed and cried.", "Ines");
+    feeling.affect.emotions = vec!["shame".to_owned()];
+    let mut comfort = newer("Tomas: That sounds really painful.", "Tomas", Said::SameDay);
+    comfort.fact.situation = SituationType::GeneralFact;
+    assert_eq!(label(&comfort, &feeling, 0.3), Some(Relation::Support));
+    comfort.fact.claim = "Tomas: It rains in Faro.".to_owned();
+    assert_eq!(label(&comfort, &feeling, 0.3), None);
+    comfort.fact.claim = "Tomas: That sounds really good.".to_owned();
+    feeling.affect.emotions = vec!["joy".to_owned()];
+    assert_eq!(label(&comfort, &feeling, 0.3), None, "joy needs no comfort");
+}
+
+#[test]
+fn a_broken_vow_is_a_contradiction() {
+    let mut vow = unit(1, "But Ines would never quit. Sewing is all that Ines is good at.", "Ines");
+    vow.fact.situation = SituationType::Event;
+    let quit = report("Ines did something bold. Ines handed in Ines's notice yesterday.");
+    assert_eq!(label(&quit, &vow, 0.5), Some(Relation::Contradiction));
+    assert_eq!(label(&report("Ines handed in the tax form."), &vow, 0.5), None);
+    vow.fact.claim = "Ines works as a tailor in Faro.".to_owned();
+    assert_eq!(label(&quit, &vow, 0.5), Some(Relation::Update), "a job given up");
+}
+
+#[test]
+fn a_decision_reversed_is_an_update() {
+    let mut older = plan("Ines: I'm not going to the reunion.");
+    older.affect.intention = Some("going to the reunion".to_owned());
+    let mut reversed = report("Ines changed Ines's mind. Ines is going to go after all.");
+    reversed.affect.intention = Some("going to go after all".to_owned());
+    reversed.time.orientation = TimeOrientation::Mixed;
+    assert_eq!(label(&reversed, &older, 0.6), Some(Relation::Update));
+    older.fact.claim = "Ines is going to paint the boat.".to_owned();
+    assert_ne!(label(&reversed, &older, 0.6), Some(Relation::Update), "not the opposite");
+}
+
+#[test]
+fn sentences_are_compared_and_not_whole_claims() {
+    let mut older = unit(1, "Ines had a row with Ines's uncle Paulo. He wants to sell the old mill.", "Ines");
+    older.fact.situation = SituationType::RelationshipEvent;
+    let new = report(
+        "Asked \"Did he write?\", Ines: \"Yes, on Monday. He doesn't want to sell the mill anymore.\"",
+    );
+    assert_eq!(label(&new, &older, 0.6), Some(Relation::Update));
+    let few = unit(1, "Ines: Worn out. Ines sleeps five hours a night at the moment.", "Ines");
+    let more = newer("Ines: Eight hours, most nights. Ines is glad.", "Ines", Said::Later);
+    assert_eq!(label(&more, &few, 0.6), Some(Relation::Update));
+}
+
+#[test]
+fn an_event_taken_as_known_is_the_same() {
+    let mut older = unit(1, "Ines had a bad fight with Paulo last week.", "Ines");
+    older.fact.mentioned = vec!["Paulo".to_owned()];
+    let mut again = report("Ines keeps dreaming of Paulo. He has been silent since the fight.");
+    again.fact.mentioned = vec!["Paulo".to_owned()];
+    assert_eq!(label(&again, &older, 0.6), Some(Relation::SameSituation));
+    again.fact.claim = "Ines had a fight with Paulo.".to_owned();
+    again.time.orientation = TimeOrientation::Past;
+    assert_eq!(label(&again, &older, 0.5), None, "another fight");
+}
+
+#[test]
+fn pictures_and_platitudes_are_no_topic() {
+    let picture = "[shares a picture: a photo of people around a table]";
+    let check = |a: &str, b: &str| check(a, b, Said::Later, 0.85, None);
+    check(&format!("Ines: Enjoy the trip. {picture}"), &format!("Ines likes the new library. {picture}"));
+    check("Ines: That makes a difference.", "Ines: Keep making a difference.");
+}
+
+#[tokio::test]
+async fn comfort_answers_what_was_said_last() {
+    let mut feelings = [unit(1, "Ines is sad.", "Ines"), unit(2, "Ines is afraid.", "Ines")];
+    for (feeling, emotion) in feelings.iter_mut().zip(["sadness", "fear"]) {
+        feeling.affect.emotions = vec![emotion.to_owned()];
+        feeling.evidence.turns = TurnSpan::new(feeling.id.0 as u32, feeling.id.0 as u32 + 1);
+    }
+    let mut comfort = unit(3, "Tomas: That must be hard.", "Tomas");
+    comfort.evidence.turns = TurnSpan::new(3, 4);
+    let neighbours = [&feelings[0], &feelings[1]].map(|unit| Neighbour { unit, similarity: 0.5 });
+    let labels = RuleClassifier::default().classify(&comfort, &neighbours).await.unwrap();
+    assert_eq!(labels, [None, Some(Relation::Support)]);
 }

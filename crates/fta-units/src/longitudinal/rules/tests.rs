@@ -198,9 +198,31 @@ fn no_deleted_text_stays() {
     let removed = remove_units(&all, &gone);
     assert_eq!(texts(&removed), ["Ines lives in Porto."]);
     assert_eq!(removed.support, []);
-    let again = RuleUpdater.rederive(&all, &gone, &units, &[]);
+    let again = RuleUpdater.reapply(&all, &gone, &units, &[]);
     assert_eq!(again, update(&[units[0].clone(), units[2].clone(), units[3].clone()], &[]));
     assert!(!format!("{again:?}").contains("secret"));
     assert_eq!(remove_units(&all, &[]), all);
-    assert_eq!(RuleUpdater.rederive(&all, &[UnitId(77)], &units, &[]), all);
+    assert_eq!(RuleUpdater.reapply(&all, &[UnitId(77)], &units, &[]), all);
+}
+
+#[test]
+fn wishes_of_others_and_questions_are_no_goals() {
+    let check = |claim: &str| assert_eq!(update(&[state(1, claim)], &[]).profile, [], "{claim}");
+    check("Ines: They want to rent out the cellar.");
+    check("Ines wants to sleep on it.");
+    check("Asked \"Do you want to move?\", Ines: \"No.\"");
+    let known =
+        update(&[state(1, "Ines joined a rowing club."), state(2, "Ines's flatmate Vera cooks.")], &[]);
+    let topics: Vec<ProfileTopic> = known.profile.iter().map(|e| e.topic).collect();
+    assert_eq!(topics, [ProfileTopic::Relationship, ProfileTopic::Preference]);
+}
+
+#[test]
+fn an_answer_comes_first_in_what_is_said() {
+    let tried = help(1, "Tomas suggests short walks after lunch.");
+    let news = state(2, "Ines wrote to the agency. They refused the loan.");
+    assert_eq!(update(&[tried.clone(), news], &[]).support[0].outcome, SupportOutcome::Unknown);
+    let refused = state(2, "Ines refused. It is too cold for her.");
+    assert_eq!(update(&[tried, refused], &[]).support[0].outcome, SupportOutcome::DidNotHelp);
+    assert_eq!(update(&[help(1, "Tomas can imagine.")], &[]).support, [], "nothing is tried");
 }
