@@ -1,4 +1,4 @@
-//! From values of the facade to text for people ([`unit`], [`session`], [`table`]) and to JSON ([`wire`]).
+//! From values of the facade to text for people ([`mod@unit`], [`session`], [`mod@table`]) and to JSON ([`wire`]).
 
 pub(crate) mod answer;
 pub(crate) mod date;
