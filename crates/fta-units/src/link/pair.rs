@@ -6,7 +6,8 @@ use super::{
     rules::LinkRules,
     statement::{Sentence, Statement, is_specific, names},
     words::{
-        ADVICE, AS_PLANNED, ASK, CHANGE, COMFORT, JOB, NO_PLAN, NOW, OPPOSITES, PLAN, REPORT, REVERSAL, SLOTS,
+        ADVICE, AS_PLANNED, ASK, CHANGE, COMFORT, ENDED, JOB, NO_PLAN, NOW, OPPOSITES, PLAN, REPORT,
+        REVERSAL, SLOTS,
     },
 };
 use crate::{
@@ -107,7 +108,10 @@ impl<'a> Pair<'a> {
             self.new.sentences.iter().any(|new| {
                 let (specific, overlap) = (new.specific(old), new.reading.overlap(&old.reading));
                 specific >= 1 && (at_its_time && overlap >= 0.2 || alike && new.reading.has_any(AS_PLANNED))
-                    || specific >= 2 && alike && overlap >= self.rules.topic_overlap
+                    || alike
+                        && reports(new, self.newer)
+                        && (specific >= 2 && overlap >= 0.5
+                            || specific >= 3 && overlap >= self.rules.topic_overlap)
             })
         })
     }
@@ -155,9 +159,9 @@ impl<'a> Pair<'a> {
         if self.new.asks() || self.old.asks() || !self.same_subject {
             return false;
         }
-        let by_change = self.sentence_pairs().any(|(new, old)| {
-            new.reading.has_any(CHANGE) && !old.reading.has_any(CHANGE) && self.same_matter(new, old)
-        });
+        let by_change = self
+            .sentence_pairs()
+            .any(|(new, old)| changes(new) && !changes(old) && self.same_matter(new, old));
         if by_change || self.later_day && (self.other_value(false) || self.gives_up_job() || self.reverses())
         {
             return true;
@@ -400,10 +404,25 @@ pub(crate) fn is_said_for_support(unit: &Unit) -> bool {
     claim.has_any(COMFORT) || claim.has_any(ADVICE) || claim.content.len() >= ENOUGH
 }
 
+/// Whether a sentence says that something is no longer as it was; "never quit" does not.
+fn changes(sentence: &Sentence) -> bool {
+    let words = &sentence.reading;
+    words.has_any(CHANGE) && (!words.negated || words.has_any(ENDED))
+}
+
+/// Whether a sentence tells of the past, and of nothing to come.
+fn reports(sentence: &Sentence, unit: &Unit) -> bool {
+    let words = &sentence.reading;
+    !words.has_any(NO_PLAN)
+        && (words.has_any(REPORT) || unit.time.orientation == TimeOrientation::Past && !words.has_any(PLAN))
+}
+
 /// One denies what the other says, in nearly the same words.
 fn denies(new: &Sentence, old: &Sentence) -> bool {
     let (no, yes) = if new.reading.negated { (new, old) } else { (old, new) };
+    // Who never stops goes on.
     no.reading.negated
+        && !no.reading.has_any(&["quit", "stop", "stops", "give up", "forget"])
         && !yes.reading.negated
         && new.specific(old) >= 1
         && new.reading.shared(&old.reading) >= 2
@@ -414,7 +433,8 @@ fn denies(new: &Sentence, old: &Sentence) -> bool {
 /// The two use opposite words, and share the rest.
 fn opposes(new: &Sentence, old: &Sentence) -> bool {
     let (a_words, b_words) = (&new.reading, &old.reading);
-    a_words.negated == b_words.negated
+    !a_words.negated
+        && !b_words.negated
         && new.specific(old) >= 1
         && a_words.jaccard(b_words) >= 0.25
         && OPPOSITES.iter().any(|(a, b)| {

@@ -31,6 +31,9 @@ pub(super) const CHANGE: &[&str] = &[
     "recovered",
 ];
 
+/// Those that go with a denial.
+pub(super) const ENDED: &[&str] = &["no longer", "not anymore", "anymore", "any more", "instead"];
+
 /// Words that say so when the rest says it as well.
 pub(super) const NOW: &[&str] =
     &["now", "nowadays", "these days", "since then", "from now on", "finally", "new"];
@@ -182,7 +185,8 @@ pub(super) const COMFORT: &[&str] = &[
     "sounds very",
     "sounds so",
     "that must",
-    "must have",
+    "it must",
+    "must have been",
     "must be",
     "must feel",
     "anyone would",
@@ -329,5 +333,5 @@ pub(super) const GENERIC: &str = "make other do be have thing time spend spent t
     novemb decemb recent past ago around sinc bring brought set sound absolut definit total honest wait thought stay \
     noth might must would everyth without between though although probabl especi often person world whole real true \
     meet met support mind side journey deserv matter focus awesom impact support communiti famili friend photo pictur pic share group \
-    togeth inspir spread posit motiv strong strength power creat togeth love enjoi relax peac cherish reward grate thank uniqu \
+    right attitud stop potenti dream progress hard try determin congrat togeth inspir spread posit motiv strong strength power creat togeth love enjoi relax peac cherish reward grate thank uniqu \
     passion import crucial kind act word step futur kid act one two peopl connect self-car perspect view self valu";

@@ -395,3 +395,17 @@ async fn comfort_answers_what_was_said_last() {
     let labels = RuleClassifier::default().classify(&comfort, &neighbours).await.unwrap();
     assert_eq!(labels, [None, Some(Relation::Support)]);
 }
+
+#[test]
+fn a_denied_change_is_none() {
+    let check = |a: &str, b: &str| check(a, b, Said::Later, 0.85, None);
+    check("Ines is learning the oboe and practises.", "Ines will never quit learning the oboe.");
+    check("Ines: It's hard to run a bakery when nobody helps.", "Ines: To run a bakery isn't easy.");
+}
+
+#[test]
+fn common_ground_is_no_report() {
+    let older = plan("Ines is going to a bakery contest with her sourdough bread next month.");
+    let new = report("Ines opened a bakery with bread for the whole quarter after losing her old job.");
+    assert_eq!(label(&new, &older, 0.75), None);
+}
