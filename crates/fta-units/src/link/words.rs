@@ -86,8 +86,6 @@ pub(super) const AS_PLANNED: &[&str] = &[
     "said he would",
     "as i told you",
     "like i told you",
-    "finally",
-    "ended up",
     "took your advice",
     "followed your advice",
 ];

@@ -398,9 +398,11 @@ async fn comfort_answers_what_was_said_last() {
 
 #[test]
 fn a_denied_change_is_none() {
-    let check = |a: &str, b: &str| check(a, b, Said::Later, 0.85, None);
-    check("Ines is learning the oboe and practises.", "Ines will never quit learning the oboe.");
-    check("Ines: It's hard to run a bakery when nobody helps.", "Ines: To run a bakery isn't easy.");
+    let learns = "Ines is learning the oboe and practises.";
+    check(learns, "Ines will never quit learning the oboe.", Said::Later, 0.85, None);
+    let hard = "Ines: It's hard to run a bakery when nobody helps.";
+    let same = Some(Relation::SameSituation);
+    check(hard, "Ines: To run a bakery isn't easy.", Said::Later, 0.85, same);
 }
 
 #[test]
