@@ -50,9 +50,7 @@ pub(crate) async fn ingest(
         let known = loaded.corpus.session(&session.id).cloned();
         (known, loaded.corpus.units_of(&session.id).to_vec(), loaded.meta.clone())
     };
-    if let Some(known) =
-        known.as_ref().filter(|k| k.fingerprint == fingerprint && k.state == SessionState::Finished)
-    {
+    if let Some(known) = known.as_ref().filter(|k| k.fingerprint == fingerprint && k.state.is_finished()) {
         return Ok(report_unchanged(state, known));
     }
     let fragments = segment(parts, session).await?;
@@ -127,7 +125,7 @@ pub(crate) async fn write_session(
     write: SessionWrite,
 ) -> Result<Written, Error> {
     let meta = state.read().meta.clone();
-    let finished = write.stored.state == SessionState::Finished;
+    let finished = write.stored.state.is_finished();
     let session = write.stored.session.clone();
     let units = with_ids(write.candidates, meta.next_unit);
     let released = release_older(&state.read().corpus, &write.replaced);

@@ -114,7 +114,7 @@ impl RunningSession {
         let _writing = self.state.writer.lock().await;
         let ordinal = *self.ordinal.get_or_insert_with(|| self.state.read().meta.next_session);
         // Only a finished session can be found unchanged, so the hash over all its turns is made once.
-        let finished = state == SessionState::Finished;
+        let finished = state.is_finished();
         let stored = StoredSession {
             session: self.session.clone(),
             fragments: self.fragments.clone(),

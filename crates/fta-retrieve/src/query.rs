@@ -90,6 +90,14 @@ pub enum RewriteError {
     /// The question holds no text.
     #[error("question is empty")]
     Empty,
+    /// The model behind the rewriter gave no usable reply.
+    #[error("query rewriter `{rewriter}` got no usable reply")]
+    Model {
+        /// Its id.
+        rewriter: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The rewriter gave up.
     #[error("query rewriter `{rewriter}` failed: {message}")]
     Failed {

@@ -144,6 +144,14 @@ pub enum DetectError {
     /// The embedding of the window's turns failed.
     #[error("boundary detection could not embed the window")]
     Embed(#[from] fta_index::EmbedError),
+    /// The model behind the detector gave no usable reply.
+    #[error("boundary detector `{detector}` got no usable reply")]
+    Model {
+        /// Its id.
+        detector: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The detector gave up for a reason of its own.
     #[error("boundary detector `{detector}` failed: {message}")]
     Failed {

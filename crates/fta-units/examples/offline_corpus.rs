@@ -61,7 +61,12 @@ fn extract(session: &Session, per_fragment: u32) -> Vec<CandidateUnit> {
     for start in (0..n_turns).step_by(step as usize) {
         let fragment =
             Fragment { span: TurnSpan::new(start, (start + step).min(n_turns)), cue: BoundaryCue::FixedCut };
-        let found = extractor.extract_now(ExtractionInput { session, fragment, carried: &carried });
+        let found = extractor.extract_now(ExtractionInput {
+            session,
+            fragment,
+            parts: &[fragment],
+            carried: &carried,
+        });
         let old = std::mem::take(&mut carried).into_iter().enumerate();
         let open: Vec<CandidateUnit> =
             old.filter(|(i, _)| !found.fused.iter().any(|f| f.0 == *i)).map(|(_, c)| c).collect();

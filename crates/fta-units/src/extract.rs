@@ -10,8 +10,10 @@ use crate::unit::CandidateUnit;
 pub struct ExtractionInput<'a> {
     /// The session; turns after the fragment may not have been said yet and must not be used.
     pub session: &'a Session,
-    /// The fragment to extract from.
+    /// The fragment to extract from, or several neighbouring ones as one (see [`UnitExtractor::max_group_turns`]).
     pub fragment: Fragment,
+    /// The fragments that `fragment` consists of, in order; one unless the extractor wants groups. They tile it.
+    pub parts: &'a [Fragment],
     /// Partial units of earlier fragments of this session, oldest first (Eq. 4).
     pub carried: &'a [CandidateUnit],
 }
@@ -38,6 +40,14 @@ pub trait UnitExtractor: Send + Sync {
     /// Name and version, kept as provenance.
     fn id(&self) -> &str;
 
+    /// Most turns of neighbouring fragments that it takes at once; 0 is one fragment at a time, whatever its length.
+    ///
+    /// A model that is asked once for several fragments reads its instructions once. A fragment longer than this still
+    /// comes alone.
+    fn max_group_turns(&self) -> usize {
+        0
+    }
+
     /// Extracts candidate units.
     ///
     /// # Errors
@@ -49,6 +59,14 @@ pub trait UnitExtractor: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtractError {
+    /// The model behind the extractor gave no usable reply.
+    #[error("unit extractor `{extractor}` got no usable reply")]
+    Model {
+        /// Its id.
+        extractor: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The extractor gave up.
     #[error("unit extractor `{extractor}` failed: {message}")]
     Failed {

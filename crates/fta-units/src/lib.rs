@@ -13,7 +13,9 @@ pub mod time;
 pub mod unit;
 
 pub use extract::{ExtractError, Extraction, ExtractionInput, UnitExtractor};
-pub use link::{LinkError, LinkRules, Neighbour, OlderUnitChange, RelationClassifier, RuleClassifier};
+pub use link::{
+    Comparison, LinkError, LinkRules, Neighbour, OlderUnitChange, RelationClassifier, RuleClassifier,
+};
 pub use longitudinal::{
     Longitudinal, LongitudinalError, LongitudinalUpdater, ProfileEntry, ProfileTopic, RuleUpdater,
     SupportEntry, SupportOutcome, remove_units,
@@ -22,8 +24,8 @@ pub use pipeline::{PipelineSettings, Repair, RepairNote, UnitPipeline};
 #[cfg(feature = "redb")]
 pub use store::RedbStore;
 pub use store::{
-    MemoryMeta, MemorySnapshot, MemoryStore, Namespace, SessionState, StoreError, StoreOp, StoredSession,
-    StoredVector, UnitStore,
+    FallbackMark, FallbackStep, MemoryMeta, MemorySnapshot, MemoryStore, Namespace, SessionState, StoreError,
+    StoreOp, StoredSession, StoredVector, UnitStore,
 };
 pub use time::{DateInterval, EventTime, Granularity, TimeBound};
 pub use unit::{

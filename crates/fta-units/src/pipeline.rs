@@ -142,8 +142,6 @@ impl UnitPipeline {
 
     /// Extracts from the next fragment and returns the units that became final, in text order.
     ///
-    /// Units carried from another session, if that was not finished, come out first as partial.
-    ///
     /// # Errors
     /// [`ExtractError`] of the extractor; nothing has changed then, and the step can be tried again.
     pub async fn step(
@@ -151,6 +149,23 @@ impl UnitPipeline {
         session: &Session,
         fragment: Fragment,
     ) -> Result<Vec<CandidateUnit>, ExtractError> {
+        let extractor = self.extractor.clone();
+        self.step_with(&*extractor, session, &[fragment]).await
+    }
+
+    /// Extracts from the next fragments, which tile a span, as one, with this extractor instead of the pipeline's own.
+    ///
+    /// Units carried from another session, if that was not finished, come out first as partial.
+    ///
+    /// # Errors
+    /// [`ExtractError`] of the extractor; nothing has changed then, and the step can be tried again.
+    pub async fn step_with(
+        &mut self,
+        extractor: &dyn UnitExtractor,
+        session: &Session,
+        fragments: &[Fragment],
+    ) -> Result<Vec<CandidateUnit>, ExtractError> {
+        let Some(fragment) = whole(fragments) else { return Ok(Vec::new()) };
         let (mine, others): (Vec<Carried>, Vec<Carried>) =
             self.carried.iter().cloned().partition(|c| c.unit.evidence.session == session.id);
         let end = fragment.span.end.min(session.turns.len() as u32);
@@ -166,9 +181,10 @@ impl UnitPipeline {
             let input = ExtractionInput {
                 session,
                 fragment: Fragment { span, cue: fragment.cue },
+                parts: fragments,
                 carried: &carried,
             };
-            self.extractor.extract(input).await?
+            extractor.extract(input).await?
         };
         let mut done: Vec<CandidateUnit> = others.into_iter().map(|c| c.unit).collect();
         sort(&mut done);
@@ -229,6 +245,27 @@ impl UnitPipeline {
         sort(&mut done);
         (done, keep)
     }
+}
+
+/// Neighbouring fragments as one; it ends as the last one does.
+fn whole(fragments: &[Fragment]) -> Option<Fragment> {
+    let (first, last) = (fragments.first()?, fragments.last()?);
+    Some(Fragment { span: first.span.cover(last.span), cue: last.cue })
+}
+
+/// Puts neighbouring fragments into groups of at most `max_turns` turns, in order; a longer one is alone, and with 0
+/// each is.
+pub fn group(fragments: &[Fragment], max_turns: usize) -> Vec<&[Fragment]> {
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for end in 1..=fragments.len() {
+        let turns = |range: &[Fragment]| range.iter().map(|f| f.span.len()).sum::<usize>();
+        if end == fragments.len() || turns(&fragments[start..=end]) > max_turns {
+            groups.push(&fragments[start..end]);
+            start = end;
+        }
+    }
+    groups
 }
 
 /// Text order: by the start of the evidence, then by the quotes.

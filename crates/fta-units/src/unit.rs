@@ -164,6 +164,21 @@ pub struct Provenance {
     pub corrected_at: Option<DateTime>,
 }
 
+impl Provenance {
+    /// Says that `extractor` made the unit because `wanted`, which should have made it, failed.
+    pub fn fallback(&mut self, wanted: &str) {
+        self.extractor = format!("{}{FALLBACK}{wanted}", self.extractor);
+    }
+
+    /// Whether a fallback made the unit.
+    pub fn is_fallback(&self) -> bool {
+        self.extractor.contains(FALLBACK)
+    }
+}
+
+/// Stands between the extractor that made a unit and the one that should have.
+const FALLBACK: &str = " instead of ";
+
 /// From when to when the unit is taken to hold, and what replaced it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lifecycle {

@@ -71,6 +71,14 @@ pub trait Answerer: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
+    /// The model behind the answerer gave no usable reply.
+    #[error("answerer `{answerer}` got no usable reply")]
+    Model {
+        /// Its id.
+        answerer: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The answerer gave up.
     #[error("answerer `{answerer}` failed: {message}")]
     Failed {

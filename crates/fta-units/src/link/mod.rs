@@ -24,6 +24,15 @@ pub struct Neighbour<'a> {
     pub similarity: f32,
 }
 
+/// A new unit and the older units that it is compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison<'a> {
+    /// The new unit.
+    pub unit: &'a Unit,
+    /// Its nearest older units.
+    pub neighbours: &'a [Neighbour<'a>],
+}
+
 /// Labels the pairs of a new unit and its nearest older units.
 ///
 /// # Contract
@@ -43,12 +52,42 @@ pub trait RelationClassifier: Send + Sync {
         unit: &Unit,
         neighbours: &[Neighbour<'_>],
     ) -> Result<Vec<Option<Relation>>, LinkError>;
+
+    /// How many new units it wants at once in [`RelationClassifier::classify_batch`]. Units of one batch are seen as
+    /// they were before it; with 1, each is seen with what the links of those before it changed.
+    fn batch_size(&self) -> usize {
+        1
+    }
+
+    /// Labels the pairs of several new units: one result per comparison, same order, each as from
+    /// [`RelationClassifier::classify`].
+    ///
+    /// # Errors
+    /// [`LinkError`] when the classifier cannot answer for one of them.
+    async fn classify_batch(
+        &self,
+        comparisons: &[Comparison<'_>],
+    ) -> Result<Vec<Vec<Option<Relation>>>, LinkError> {
+        let mut labels = Vec::with_capacity(comparisons.len());
+        for comparison in comparisons {
+            labels.push(self.classify(comparison.unit, comparison.neighbours).await?);
+        }
+        Ok(labels)
+    }
 }
 
 /// A classifier that could not answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
+    /// The model behind the classifier gave no usable reply.
+    #[error("relation classifier `{classifier}` got no usable reply")]
+    Model {
+        /// Its id.
+        classifier: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The classifier gave up.
     #[error("relation classifier `{classifier}` failed: {message}")]
     Failed {

@@ -139,6 +139,14 @@ pub trait LongitudinalUpdater: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LongitudinalError {
+    /// The model behind the updater gave no usable reply.
+    #[error("longitudinal memory `{updater}` got no usable reply")]
+    Model {
+        /// Its id.
+        updater: String,
+        /// What the model said, by remedy.
+        source: fta_llm::ModelError,
+    },
     /// The updater gave up.
     #[error("longitudinal memory `{updater}` failed: {message}")]
     Failed {

@@ -29,7 +29,8 @@ fn session(turns: &[(&str, &str)]) -> Session {
 
 fn extract(session: &Session, span: (u32, u32), carried: &[CandidateUnit]) -> Extraction {
     let fragment = Fragment { span: TurnSpan::new(span.0, span.1), cue: BoundaryCue::SessionEnd };
-    RuleExtractor::default().extract_now(ExtractionInput { session, fragment, carried })
+    let parts = &[fragment];
+    RuleExtractor::default().extract_now(ExtractionInput { session, fragment, parts, carried })
 }
 
 fn all(turns: &[(&str, &str)]) -> Vec<CandidateUnit> {
@@ -219,7 +220,8 @@ async fn the_port_gives_the_same() {
     let talk = session(&[("Lena", "I moved to Bern.")]);
     let fragment = Fragment { span: TurnSpan::new(0, 1), cue: BoundaryCue::SessionEnd };
     let extractor: Box<dyn UnitExtractor> = Box::new(RuleExtractor::default());
-    let found = extractor.extract(ExtractionInput { session: &talk, fragment, carried: &[] }).await.unwrap();
+    let input = ExtractionInput { session: &talk, fragment, parts: &[fragment], carried: &[] };
+    let found = extractor.extract(input).await.unwrap();
     assert_eq!(found, extract(&talk, (0, 1), &[]));
     assert_eq!((extractor.id(), found.units[0].provenance.extractor.as_str()), ("rules/1", "rules/1"));
 }

@@ -318,3 +318,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn groups_tile_the_fragments_and_keep_to_the_limit() {
+    let cut = |lengths: &[u32]| {
+        let mut at = 0;
+        let fragment = |len: &u32| {
+            at += len;
+            Fragment { span: TurnSpan::new(at - len, at), cue: BoundaryCue::TopicChange }
+        };
+        lengths.iter().map(fragment).collect::<Vec<_>>()
+    };
+    let check = |lengths: &[u32], max_turns, expect: &[usize]| {
+        let fragments = cut(lengths);
+        let groups = group(&fragments, max_turns);
+        assert_eq!(groups.concat(), fragments);
+        assert_eq!(groups.iter().map(|g| g.len()).collect::<Vec<_>>(), expect);
+    };
+    check(&[], 8, &[]);
+    check(&[3, 4, 5], 0, &[1, 1, 1]);
+    check(&[3, 4, 5], 7, &[2, 1]);
+    check(&[3, 4, 5], 12, &[3]);
+    check(&[20, 2, 2, 9], 8, &[1, 2, 1]);
+}

@@ -10,7 +10,7 @@ mod record;
 #[cfg(feature = "redb")]
 mod redb;
 
-use fta_segment::{Fragment, Session, SessionId};
+use fta_segment::{Fragment, Session, SessionId, TurnSpan};
 use serde::{Deserialize, Serialize};
 
 pub use self::memory::MemoryStore;
@@ -67,13 +67,58 @@ impl std::fmt::Display for Namespace {
 }
 
 /// Whether a session is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// Still running: turns arrive one by one.
     Running,
     /// Finished: its units are final.
     Finished,
+    /// Finished, but a step failed and was done by its fallback: its units are whole, and can be made anew.
+    FinishedWithFallback(Vec<FallbackMark>),
+}
+
+impl SessionState {
+    /// The state of a finished session with these marks.
+    pub fn finished(marks: Vec<FallbackMark>) -> Self {
+        if marks.is_empty() { Self::Finished } else { Self::FinishedWithFallback(marks) }
+    }
+
+    /// Whether the session is over.
+    pub fn is_finished(&self) -> bool {
+        !matches!(self, Self::Running)
+    }
+
+    /// What was done by a fallback.
+    pub fn marks(&self) -> &[FallbackMark] {
+        match self {
+            Self::FinishedWithFallback(marks) => marks,
+            Self::Running | Self::Finished => &[],
+        }
+    }
+}
+
+/// A step of a session that failed for good and was done by its fallback.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FallbackMark {
+    /// The step.
+    pub step: FallbackStep,
+    /// Why it failed; holds nothing of the dialogue.
+    pub reason: String,
+}
+
+/// A step that can fall back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FallbackStep {
+    /// Cutting the session into fragments.
+    Boundaries,
+    /// Making units of these turns.
+    Units(TurnSpan),
+    /// Linking these units to older ones.
+    Relations(Vec<UnitId>),
+    /// Bringing `U` and `H` up to date.
+    Longitudinal,
 }
 
 /// A session with the raw turns and how it was cut.
