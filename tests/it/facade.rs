@@ -112,9 +112,16 @@ async fn a_memory_is_the_same_after_reopening_and_rebuilding() {
     let memory = open(directory.path());
     let ines = user(&memory, "ines");
     assert_eq!(export(&ines), before);
-    assert_eq!(ines.retrieve("When was the wedding?", &RetrieveOptions::default()).await.unwrap(), packet);
+    let options = RetrieveOptions::default();
+    assert!(
+        ines.retrieve("When was the wedding?", &options).await.unwrap() == packet,
+        "another packet after reopening"
+    );
     assert_eq!(ines.rebuild_index().unwrap(), ines.stats().vectors);
-    assert_eq!(ines.retrieve("When was the wedding?", &RetrieveOptions::default()).await.unwrap(), packet);
+    assert!(
+        ines.retrieve("When was the wedding?", &options).await.unwrap() == packet,
+        "another packet after rebuilding"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,5 +6,6 @@ mod answers;
 mod crash;
 mod deletion;
 mod facade;
+mod fallback;
 mod hostile;
 mod support;

@@ -17,7 +17,9 @@ use fta_units::{
 };
 
 use crate::{
-    Error, Memory, MemoryConfig,
+    Error, Memory, MemoryConfig, OnFailure,
+    fallback::Fallback,
+    journal::Journal,
     parts::{IndexFactory, Parts},
 };
 
@@ -39,6 +41,8 @@ pub struct MemoryBuilder {
     longitudinal: Option<Arc<dyn LongitudinalUpdater>>,
     rewriter: Option<Arc<dyn QueryRewriter>>,
     answerer: Option<Arc<dyn Answerer>>,
+    on_failure: OnFailure,
+    journal: Journal,
     config: MemoryConfig,
 }
 
@@ -113,6 +117,20 @@ impl MemoryBuilder {
         self
     }
 
+    /// Says what happens when a step fails; [`OnFailure::FallBack`] unless told.
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// Says how to remove the replies that a model's decorator keeps while sessions are built (see
+    /// [`fta_llm::DiskCache`]). `clear` is called when every build that was going on is stored, and after a deletion: the
+    /// replies hold what was said.
+    pub fn journal(mut self, clear: impl Fn() -> std::io::Result<()> + Send + Sync + 'static) -> Self {
+        self.journal = Journal::new(Box::new(clear));
+        self
+    }
+
     /// Replaces the settings.
     pub fn config(mut self, config: MemoryConfig) -> Self {
         self.config = config;
@@ -135,21 +153,26 @@ impl MemoryBuilder {
             (None, Some(path)) => open_store(&path)?,
             (None, None) => Arc::new(MemoryStore::new()),
         };
-        let segmenter = match self.segmenter {
-            Some(segmenter) => segmenter,
-            None => default_segmenter()?,
+        let offline = Fallback {
+            segmenter: default_segmenter()?,
+            extractor: Arc::new(RuleExtractor::default()),
+            classifier: Arc::new(RuleClassifier::default()),
+            longitudinal: Arc::new(RuleUpdater),
+            rewriter: Arc::new(RuleRewriter),
+            answerer: Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone()))),
         };
-        let answerer = Arc::new(ExtractiveAnswerer::new(ExtractiveConfig::default(), Some(embedder.clone())));
         Ok(Memory::new(Parts {
             store,
             index: self.index.unwrap_or_else(|| Arc::new(exact_index)),
-            segmenter,
-            extractor: self.extractor.unwrap_or_else(|| Arc::new(RuleExtractor::default())),
-            classifier: self.classifier.unwrap_or_else(|| Arc::new(RuleClassifier::default())),
-            longitudinal: self.longitudinal.unwrap_or_else(|| Arc::new(RuleUpdater)),
-            rewriter: self.rewriter.unwrap_or_else(|| Arc::new(RuleRewriter)),
-            answerer: self.answerer.unwrap_or(answerer),
+            segmenter: self.segmenter.unwrap_or_else(|| offline.segmenter.clone()),
+            extractor: self.extractor.unwrap_or_else(|| offline.extractor.clone()),
+            classifier: self.classifier.unwrap_or_else(|| offline.classifier.clone()),
+            longitudinal: self.longitudinal.unwrap_or_else(|| offline.longitudinal.clone()),
+            rewriter: self.rewriter.unwrap_or_else(|| offline.rewriter.clone()),
+            answerer: self.answerer.unwrap_or_else(|| offline.answerer.clone()),
             embedder,
+            fallback: (self.on_failure == OnFailure::FallBack).then_some(offline),
+            journal: self.journal,
             config: self.config,
         }))
     }
@@ -159,8 +182,7 @@ fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
     Ok(Box::new(ExactIndex::new(dim)?))
 }
 
-/// BWS over lexical cohesion. The detector can use embeddings too, but then every turn is embedded once more, a fifth of
-/// the time of an ingest.
+/// BWS over lexical cohesion. The detector can use embeddings too, but then every turn is embedded once more.
 fn default_segmenter() -> Result<Arc<dyn Segmenter>, Error> {
     let settings = |error: SegmentError| Error::Setting {
         setting: "segmentation",

@@ -150,7 +150,8 @@ async fn apply_and_purge(
     let (parts, state) = (parts.clone(), state.clone());
     blocking(move || {
         state.write(&parts, &changes)?;
-        Ok(parts.store.purge()?)
+        parts.store.purge()?;
+        parts.journal.clear()
     })
     .await
 }

@@ -117,6 +117,12 @@ pub enum Error {
     /// Reading or writing an export failed.
     #[error("export or import failed")]
     Io(#[from] std::io::Error),
+    /// Replies kept for an interrupted build cannot be removed.
+    #[error("replies of the model that were kept for an interrupted build cannot be removed")]
+    Journal {
+        /// The cause.
+        source: std::io::Error,
+    },
     /// A background computation ended early.
     #[error("background computation ended early: {message}")]
     Task {

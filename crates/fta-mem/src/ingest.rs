@@ -5,18 +5,20 @@ use std::{
     sync::Arc,
 };
 
-use fta_retrieve::views::{RHO, ViewText, unit_view, view_texts};
-use fta_segment::{Fragment, Session};
+use fta_retrieve::views::{ViewText, view_texts};
+use fta_segment::{Fragment, Session, TurnSpan};
 use fta_units::{
-    CandidateUnit, Lifecycle, Link, Longitudinal, MemoryMeta, Neighbour, Relation, SessionState, StoreOp,
-    StoredSession, StoredVector, Unit, UnitId, link,
+    CandidateUnit, FallbackMark, FallbackStep, Lifecycle, Link, Longitudinal, MemoryMeta, SessionState,
+    StoreOp, StoredSession, StoredVector, Unit, UnitId,
     offline::coverage,
-    pipeline::{PipelineSettings, UnitPipeline},
+    pipeline::{self, PipelineSettings, UnitPipeline},
 };
 
 use crate::{
     Error, IngestOutcome, IngestReport,
     edit::{longitudinal_without, release_older},
+    fallback::{self, StandIn},
+    linking::Linking,
     parts::{Parts, blocking},
     state::UserState,
 };
@@ -24,16 +26,20 @@ use crate::{
 /// One write of a session: all of it, or what became final of a running one.
 pub(crate) struct SessionWrite {
     pub(crate) stored: StoredSession,
+    /// What was done by a fallback so far; kept with the session when it is finished.
+    pub(crate) marks: Vec<FallbackMark>,
     pub(crate) candidates: Vec<CandidateUnit>,
     /// Units of an earlier version of the session, which are replaced.
     pub(crate) replaced: Vec<UnitId>,
 }
 
 /// What a write made.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Written {
     pub(crate) units: usize,
     pub(crate) links: usize,
+    /// Everything that a fallback did, in this write and before it.
+    pub(crate) marks: Vec<FallbackMark>,
 }
 
 /// Takes in a whole session; unchanged sessions are left alone, changed ones replaced. One transaction.
@@ -45,19 +51,33 @@ pub(crate) async fn ingest(
     session.validate()?;
     let _writing = state.writer.lock().await;
     let fingerprint = fingerprint(parts, session);
-    let (known, replaced, meta) = {
-        let loaded = state.read();
-        let known = loaded.corpus.session(&session.id).cloned();
-        (known, loaded.corpus.units_of(&session.id).to_vec(), loaded.meta.clone())
-    };
-    if let Some(known) = known.as_ref().filter(|k| k.fingerprint == fingerprint && k.state.is_finished()) {
-        return Ok(report_unchanged(state, known));
+    let known = state.read().corpus.session(&session.id).cloned();
+    match known.filter(|k| k.fingerprint == fingerprint && k.state.is_finished()) {
+        Some(known) => Ok(report_unchanged(state, &known)),
+        None => make(parts, state, session).await,
     }
-    let fragments = segment(parts, session).await?;
+}
+
+/// Makes a session's memory, anew if there is one. The caller holds the writer's lock.
+pub(crate) async fn make(
+    parts: &Arc<Parts>,
+    state: &Arc<UserState>,
+    session: &Session,
+) -> Result<IngestReport, Error> {
+    let building = parts.journal.building();
+    let (known, replaced, next_session) = {
+        let loaded = state.read();
+        let known = loaded.corpus.session(&session.id).map(|k| k.ordinal);
+        (known, loaded.corpus.units_of(&session.id).to_vec(), loaded.meta.next_session)
+    };
+    let (fragments, mark) = segment(parts, session).await?;
+    let mut marks: Vec<FallbackMark> = mark.into_iter().collect();
     let mut pipeline = UnitPipeline::new(parts.extractor.clone(), PipelineSettings::default());
     let mut candidates = Vec::new();
-    for &fragment in &fragments {
-        candidates.extend(pipeline.step(session, fragment).await?);
+    for fragments in pipeline::group(&fragments, parts.extractor.max_group_turns()) {
+        let (units, mark) = extract(parts, &mut pipeline, session, fragments).await?;
+        candidates.extend(units);
+        marks.extend(mark);
     }
     candidates.extend(pipeline.finish());
     let outcome = if known.is_some() { IngestOutcome::Replaced } else { IngestOutcome::Added };
@@ -65,23 +85,56 @@ pub(crate) async fn ingest(
         session: session.clone(),
         fragments,
         state: SessionState::Finished,
-        fingerprint,
-        ordinal: known.map_or(meta.next_session, |k| k.ordinal),
+        fingerprint: fingerprint(parts, session),
+        ordinal: known.unwrap_or(next_session),
     };
     let notes = pipeline.take_notes().iter().map(ToString::to_string).collect();
     let n_fragments = stored.fragments.len();
-    let written = write_session(parts, state, SessionWrite { stored, candidates, replaced }).await?;
+    let written = write_session(parts, state, SessionWrite { stored, marks, candidates, replaced }).await?;
+    building.done()?;
     Ok(IngestReport { notes, ..report(state, session, outcome, (n_fragments, written)) })
 }
 
-/// Segments on a blocking thread: the offline detector embeds turns.
-async fn segment(parts: &Arc<Parts>, session: &Session) -> Result<Vec<Fragment>, Error> {
+/// Cuts a session on a blocking thread, since the offline detector may embed turns; with the fallback, and a mark, if the
+/// segmenter fails.
+async fn segment(
+    parts: &Arc<Parts>,
+    session: &Session,
+) -> Result<(Vec<Fragment>, Option<FallbackMark>), Error> {
     let (parts, session, runtime) = (parts.clone(), session.clone(), tokio::runtime::Handle::current());
     blocking(move || {
-        let fragments = runtime.block_on(parts.segmenter.segment(&session));
-        fragments.map_err(|source| Error::Segment { session: session.id.clone(), source })
+        let failed = |source| Error::Segment { session: session.id.clone(), source };
+        match runtime.block_on(parts.segmenter.segment(&session)) {
+            Ok(fragments) => Ok((fragments, None)),
+            Err(error) => {
+                let (fallback, reason) = fallback::after(parts.fallback.as_ref(), error).map_err(failed)?;
+                let fragments = runtime.block_on(fallback.segmenter.segment(&session)).map_err(failed)?;
+                Ok((fragments, Some(FallbackMark { step: FallbackStep::Boundaries, reason })))
+            }
+        }
     })
     .await
+}
+
+/// Extracts from neighbouring fragments as one; from each alone by the fallback, with a mark, if the extractor fails.
+pub(crate) async fn extract(
+    parts: &Parts,
+    pipeline: &mut UnitPipeline,
+    session: &Session,
+    fragments: &[Fragment],
+) -> Result<(Vec<CandidateUnit>, Option<FallbackMark>), Error> {
+    let error = match pipeline.step_with(&*parts.extractor, session, fragments).await {
+        Ok(units) => return Ok((units, None)),
+        Err(error) => error,
+    };
+    let (fallback, reason) = fallback::after(parts.fallback.as_ref(), error)?;
+    let stand_in = StandIn { extractor: &*fallback.extractor, wanted: parts.extractor.id() };
+    let mut units = Vec::new();
+    for fragment in fragments {
+        units.extend(pipeline.step_with(&stand_in, session, std::slice::from_ref(fragment)).await?);
+    }
+    let span = fragments.iter().map(|f| f.span).reduce(TurnSpan::cover);
+    Ok((units, span.map(|span| FallbackMark { step: FallbackStep::Units(span), reason })))
 }
 
 fn report_unchanged(state: &UserState, known: &StoredSession) -> IngestReport {
@@ -91,7 +144,8 @@ fn report_unchanged(state: &UserState, known: &StoredSession) -> IngestReport {
         let links = units.iter().map(|&id| loaded.corpus.links_of(id).filter(|l| l.from == id).count()).sum();
         (units.len(), links)
     };
-    let counts = (known.fragments.len(), Written { units, links });
+    let marks = known.state.marks().to_vec();
+    let counts = (known.fragments.len(), Written { units, links, marks });
     report(state, &known.session, IngestOutcome::Unchanged, counts)
 }
 
@@ -114,6 +168,7 @@ pub(crate) fn report(
         links: written.links,
         content_turns: coverage.content_turns,
         covered_turns: coverage.covered_turns,
+        fallbacks: written.marks,
         notes: Vec::new(),
     }
 }
@@ -136,11 +191,14 @@ pub(crate) async fn write_session(
         next_session,
         ..meta.clone()
     }));
-    changes.push(StoreOp::PutSession(write.stored));
     let vectors = embed_units(parts, &units, &session).await?;
     // Units that the replaced ones had closed are linked as they are without those.
     let mut changed: BTreeMap<UnitId, Unit> = released.iter().map(|u| (u.id, u.clone())).collect();
-    let links = link_units(parts, state, (&units, &mut changed), (&vectors, &write.replaced)).await?;
+    let linking = Linking::new((parts, state), (&units, &vectors), &write.stored, &write.replaced);
+    let linked = linking.run(&mut changed).await?;
+    let mut marks = write.marks;
+    marks.extend(linked.marks);
+    let links = linked.links;
     let mut written = units;
     for own in &mut written {
         if let Some(linked) = changed.remove(&own.id) {
@@ -151,15 +209,23 @@ pub(crate) async fn write_session(
     changes.extend(written.iter().cloned().map(StoreOp::PutUnit));
     changes.extend(vectors.into_iter().map(StoreOp::PutVector));
     changes.extend(links.iter().copied().map(StoreOp::PutLink));
-    let counts = Written { units: written.len(), links: links.len() };
+    let (n_units, n_links) = (written.len(), links.len());
     if finished || !write.replaced.is_empty() {
         let current = longitudinal_without(parts, state, &write.replaced, &released).await?;
-        changes
-            .push(longitudinal(parts, state, current, (&session, written, &links), &write.replaced).await?);
+        let made = (&session, written, &links[..]);
+        let (change, mark) = longitudinal(parts, state, current, made, &write.replaced).await?;
+        changes.push(change);
+        marks.extend(mark);
     }
+    let mut stored = write.stored;
+    if finished {
+        stored.state = SessionState::finished(marks.clone());
+    }
+    // Units are indexed with the turns of their session, which must be there first.
+    changes.insert(0, StoreOp::PutSession(stored));
     let (parts, state) = (parts.clone(), state.clone());
     blocking(move || state.write(&parts, &changes)).await?;
-    Ok(counts)
+    Ok(Written { units: n_units, links: n_links, marks })
 }
 
 /// Gives candidates their ids and lifecycle.
@@ -206,126 +272,6 @@ pub(crate) async fn embed_units(
     .await
 }
 
-/// Links each new unit to its nearest older units, those of the same write included. `changed`: units that the write
-/// changes, to which those are added that a link changes.
-async fn link_units(
-    parts: &Parts,
-    state: &UserState,
-    (units, changed): (&[Unit], &mut BTreeMap<UnitId, Unit>),
-    (vectors, replaced): (&[StoredVector], &[UnitId]),
-) -> Result<Vec<Link>, Error> {
-    let rho: Vec<&StoredVector> = vectors.iter().filter(|v| v.view == RHO).collect();
-    let own: BTreeMap<UnitId, &Unit> = units.iter().map(|u| (u.id, u)).collect();
-    let replaced: BTreeSet<UnitId> = replaced.iter().copied().collect();
-    let mut links = Vec::new();
-    for (position, unit) in units.iter().enumerate() {
-        let mut near = nearest_older(parts, state, (&rho, position), &replaced)?;
-        near.extend(older_of_interest(parts, state, (units, &rho, position), (&near, &replaced))?);
-        let older: Vec<(Unit, f32)> = {
-            let loaded = state.read();
-            let current = |id: UnitId| {
-                changed.get(&id).or_else(|| own.get(&id).copied()).or_else(|| loaded.corpus.unit(id))
-            };
-            near.iter().filter_map(|&(id, similarity)| Some((current(id)?.clone(), similarity))).collect()
-        };
-        if older.is_empty() {
-            continue;
-        }
-        let neighbours: Vec<Neighbour<'_>> =
-            older.iter().map(|(unit, similarity)| Neighbour { unit, similarity: *similarity }).collect();
-        let labels: Vec<Option<Relation>> = parts.classifier.classify(unit, &neighbours).await?;
-        for ((mut older, similarity), relation) in older.into_iter().zip(labels) {
-            let Some(relation) = relation else { continue };
-            links.push(Link { from: unit.id, to: older.id, relation, similarity });
-            if link::effect(unit, &older, relation).apply(&mut older) {
-                changed.insert(older.id, older);
-            }
-        }
-    }
-    Ok(links)
-}
-
-/// The nearest older units of the new unit at `position`, nearest first: from the index and from the same write.
-///
-/// Looks at every older unit once, as an exact index does: `O(units * dim)`.
-fn nearest_older(
-    parts: &Parts,
-    state: &UserState,
-    (rho, position): (&[&StoredVector], usize),
-    replaced: &BTreeSet<UnitId>,
-) -> Result<Vec<(UnitId, f32)>, Error> {
-    let linking = &parts.config.linking;
-    let query = rho[position];
-    let allowed = |id: u64| {
-        let (unit, view) = unit_view(id);
-        view == RHO && !replaced.contains(&unit)
-    };
-    let hits = state.read().index.search(&query.values, linking.neighbours, Some(&allowed))?;
-    let mut near: Vec<(UnitId, f32)> = hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)).collect();
-    near.extend(rho[..position].iter().map(|v| (v.unit, dot(&v.values, &query.values))));
-    near.retain(|(_, similarity)| *similarity >= linking.min_similarity);
-    let nearer = |a: &(UnitId, f32), b: &(UnitId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    if linking.neighbours > 0 && near.len() > linking.neighbours {
-        near.select_nth_unstable_by(linking.neighbours - 1, nearer);
-    }
-    near.truncate(linking.neighbours);
-    near.sort_by(nearer);
-    Ok(near)
-}
-
-/// Older units that are not among the nearest, and may have a link all the same: those that share rare words, open plans
-/// of the same person, and what was said just before.
-fn older_of_interest(
-    parts: &Parts,
-    state: &UserState,
-    (units, rho, position): (&[Unit], &[&StoredVector], usize),
-    (near, replaced): (&[(UnitId, f32)], &BTreeSet<UnitId>),
-) -> Result<Vec<(UnitId, f32)>, Error> {
-    let (linking, unit, query) = (&parts.config.linking, &units[position], rho[position]);
-    let known = |id: &UnitId| near.iter().any(|(n, _)| n == id) || replaced.contains(id);
-    let loaded = state.read();
-    let mut by_words: Vec<(UnitId, f32)> = loaded.corpus.lexical(&unit.fact.claim).0.into_iter().collect();
-    by_words.retain(|(id, _)| !known(id));
-    by_words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    by_words.truncate(linking.by_words);
-    let person = unit.fact.participants.first();
-    let mut plans: Vec<UnitId> = loaded
-        .corpus
-        .units()
-        .filter(|u| link::is_open(u) && u.fact.participants.first() == person)
-        .map(|u| u.id)
-        .collect();
-    plans.retain(|id| !known(id));
-    let plans = plans.iter().rev().take(linking.open_plans).copied();
-    let wanted: BTreeSet<UnitId> = by_words.iter().map(|(id, _)| *id).chain(plans).collect();
-    let mut found: Vec<(UnitId, f32)> = Vec::new();
-    if !wanted.is_empty() {
-        let allowed = |id: u64| {
-            let (unit, view) = unit_view(id);
-            view == RHO && wanted.contains(&unit)
-        };
-        let hits = loaded.index.search(&query.values, wanted.len(), Some(&allowed))?;
-        found.extend(hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)));
-    }
-    let preceding = &rho[position.saturating_sub(linking.preceding)..position];
-    let preceding = preceding.iter().filter(|v| !known(&v.unit));
-    found.extend(preceding.map(|v| (v.unit, dot(&v.values, &query.values))));
-    Ok(found)
-}
-
-/// Scalar product, in eight sums side by side: a single sum fixes an order that no vector instruction can keep.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0_f32; 8];
-    for (x, y) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    sums.iter().sum::<f32>() + rest
-}
-
 /// `U` and `H` after the session, from all its units; `current`: before it, without the replaced ones.
 async fn longitudinal(
     parts: &Parts,
@@ -333,7 +279,7 @@ async fn longitudinal(
     current: Longitudinal,
     (session, mut units, links): (&Session, Vec<Unit>, &[Link]),
     replaced: &[UnitId],
-) -> Result<StoreOp, Error> {
+) -> Result<(StoreOp, Option<FallbackMark>), Error> {
     {
         let loaded = state.read();
         let known: BTreeSet<UnitId> = replaced.iter().copied().chain(units.iter().map(|u| u.id)).collect();
@@ -342,8 +288,15 @@ async fn longitudinal(
         all.append(&mut units);
         units = all;
     }
-    let updated = parts.longitudinal.update(&current, &session.id, &units, links).await?;
-    Ok(StoreOp::PutLongitudinal(updated))
+    let (updated, mark) = match parts.longitudinal.update(&current, &session.id, &units, links).await {
+        Ok(updated) => (updated, None),
+        Err(error) => {
+            let (fallback, reason) = fallback::after(parts.fallback.as_ref(), error)?;
+            let updated = fallback.longitudinal.update(&current, &session.id, &units, links).await?;
+            (updated, Some(FallbackMark { step: FallbackStep::Longitudinal, reason }))
+        }
+    };
+    Ok((StoreOp::PutLongitudinal(updated), mark))
 }
 
 /// Hash of all that a session's units depend on: turns, times, and the versions of the parts that make units.

@@ -7,7 +7,7 @@ use fta_retrieve::{Answerer, QueryRewriter};
 use fta_segment::Segmenter;
 use fta_units::{RelationClassifier, UnitExtractor, UnitStore, longitudinal::LongitudinalUpdater};
 
-use crate::MemoryConfig;
+use crate::{MemoryConfig, fallback::Fallback, journal::Journal};
 
 /// Makes an empty index for vectors of the given dimension.
 pub type IndexFactory = dyn Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError> + Send + Sync;
@@ -23,6 +23,9 @@ pub(crate) struct Parts {
     pub(crate) longitudinal: Arc<dyn LongitudinalUpdater>,
     pub(crate) rewriter: Arc<dyn QueryRewriter>,
     pub(crate) answerer: Arc<dyn Answerer>,
+    /// What does a step when its part fails; `None` stops the call.
+    pub(crate) fallback: Option<Fallback>,
+    pub(crate) journal: Journal,
     pub(crate) config: MemoryConfig,
 }
 

@@ -2,7 +2,7 @@
 
 use fta_retrieve::{Answer, Packet};
 use fta_segment::{SessionId, Turn};
-use fta_units::{Completion, Relation, SituationType, Unit, UnitId, UnitStatus};
+use fta_units::{Completion, FallbackMark, Relation, SituationType, Unit, UnitId, UnitStatus};
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,10 @@ pub struct IngestReport {
     pub content_turns: usize,
     /// Of these, turns that lie in the evidence of some unit.
     pub covered_turns: usize,
+    /// Steps that failed for good and were done by a fallback; [`UserMemory::retry`](crate::UserMemory::retry) does them
+    /// again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<FallbackMark>,
     /// What went wrong and was repaired or bypassed, for people to read.
     pub notes: Vec<String>,
 }
@@ -59,6 +63,9 @@ pub struct Asked {
     pub answer: Answer,
     /// The packet.
     pub packet: Packet,
+    /// Steps that failed and were done by a fallback, for people to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Which units to list. All conditions must hold.
@@ -173,6 +180,8 @@ pub struct MemoryStats {
     pub content_turns: usize,
     /// Of these, turns that lie in the evidence of some unit.
     pub covered_turns: usize,
+    /// Sessions of which a fallback did a part, because a step failed.
+    pub sessions_to_retry: usize,
     /// First and last session start.
     pub first_session: Option<DateTime>,
     /// See `first_session`.

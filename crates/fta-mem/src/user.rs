@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use fta_retrieve::{Packet, Question, RetrievalConfig, assemble, rank};
+use fta_retrieve::{Packet, Question, RetrievalConfig, RewriteError, assemble, rank};
 use fta_segment::{Session, SessionId};
 use fta_units::{Link, Longitudinal, Namespace, StoredSession, Unit, UnitId};
 use jiff::civil::DateTime;
 
 use crate::{
     Asked, Correction, Deleted, Error, IngestReport, ListFilter, MemoryStats, RetrieveOptions,
-    RunningSession, UnitView, edit, ingest,
+    RunningSession, UnitView, edit, fallback, ingest,
     parts::{Parts, blocking},
+    retry,
     state::UserState,
     transfer::{self, ImportReport},
     view,
@@ -51,11 +52,32 @@ impl UserMemory {
         RunningSession::begin(self.parts.clone(), self.state.clone(), id, started_at)
     }
 
+    /// Does again, and only, what fallbacks did because a step failed: one report for each session that was marked.
+    ///
+    /// Fragments whose extraction failed are extracted again and units whose linking failed are linked again, under new
+    /// ids; a session whose boundaries failed is made anew as a whole. Units that a person corrected stay. What fails
+    /// again stays marked.
+    ///
+    /// # Errors
+    /// The [`Error`] of a step that failed without a fallback; sessions before it are done.
+    pub async fn retry(&self) -> Result<Vec<IngestReport>, Error> {
+        retry::retry(&self.parts, &self.state).await
+    }
+
     /// Retrieves the packet for a question (Eq. 8-11).
     ///
     /// # Errors
     /// [`Error::Rewrite`] for an empty question; else the [`Error`] of the step that failed.
     pub async fn retrieve(&self, question: &str, options: &RetrieveOptions) -> Result<Packet, Error> {
+        Ok(self.retrieve_noted(question, options, &mut Vec::new()).await?)
+    }
+
+    async fn retrieve_noted(
+        &self,
+        question: &str,
+        options: &RetrieveOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Packet, Error> {
         let (speakers, newest) = {
             let loaded = self.state.read();
             let newest = loaded.corpus.sessions().last().and_then(|s| s.session.started_at);
@@ -63,7 +85,16 @@ impl UserMemory {
         };
         let asked_at = options.asked_at.or(newest);
         let question = Question { text: question, asked_at, speakers: &speakers };
-        let query = self.parts.rewriter.rewrite(question).await?;
+        let query = match self.parts.rewriter.rewrite(question).await {
+            Ok(query) => query,
+            // No rewriter can do without a question.
+            Err(error @ RewriteError::Empty) => return Err(error.into()),
+            Err(error) => {
+                let (fallback, reason) = fallback::after(self.parts.fallback.as_ref(), error)?;
+                notes.push(reason);
+                fallback.rewriter.rewrite(question).await?
+            }
+        };
         let config = self.retrieval_config(options);
         let (parts, state) = (self.parts.clone(), self.state.clone());
         blocking(move || {
@@ -88,9 +119,17 @@ impl UserMemory {
     /// As [`UserMemory::retrieve`]; [`Error::Answer`] if the answerer fails. Weak evidence is no error: the answer
     /// abstains.
     pub async fn ask(&self, question: &str, options: &RetrieveOptions) -> Result<Asked, Error> {
-        let packet = self.retrieve(question, options).await?;
-        let answer = self.parts.answerer.answer(&packet).await?;
-        Ok(Asked { answer, packet })
+        let mut notes = Vec::new();
+        let packet = self.retrieve_noted(question, options, &mut notes).await?;
+        let answer = match self.parts.answerer.answer(&packet).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let (fallback, reason) = fallback::after(self.parts.fallback.as_ref(), error)?;
+                notes.push(reason);
+                fallback.answerer.answer(&packet).await?
+            }
+        };
+        Ok(Asked { answer, packet, notes })
     }
 
     /// Lists units by the time they were said, then by id.

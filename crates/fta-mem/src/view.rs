@@ -58,6 +58,7 @@ pub(crate) fn stats(corpus: &Corpus) -> MemoryStats {
     let mut stats = MemoryStats { units: corpus.len(), ..MemoryStats::default() };
     for stored in corpus.sessions() {
         stats.sessions += 1;
+        stats.sessions_to_retry += usize::from(!stored.state.marks().is_empty());
         stats.turns += stored.session.turns.len();
         stats.fragments += stored.fragments.len();
         let units = corpus.units_of(&stored.session.id).iter().filter_map(|&id| corpus.unit(id));

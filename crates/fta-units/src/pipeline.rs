@@ -203,6 +203,12 @@ impl UnitPipeline {
         units
     }
 
+    /// Carries a unit of an earlier fragment to the next one, as partial whatever it was.
+    pub fn carry(&mut self, unit: CandidateUnit) {
+        self.carried
+            .push(Carried { unit: CandidateUnit { status: UnitStatus::Partial, ..unit }, carries: 0 });
+    }
+
     /// The units that are carried to the next fragment, oldest first.
     pub fn carried(&self) -> impl ExactSizeIterator<Item = &CandidateUnit> {
         self.carried.iter().map(|c| &c.unit)

@@ -167,7 +167,9 @@ pub struct Provenance {
 impl Provenance {
     /// Says that `extractor` made the unit because `wanted`, which should have made it, failed.
     pub fn fallback(&mut self, wanted: &str) {
-        self.extractor = format!("{}{FALLBACK}{wanted}", self.extractor);
+        if !self.is_fallback() {
+            self.extractor = format!("{}{FALLBACK}{wanted}", self.extractor);
+        }
     }
 
     /// Whether a fallback made the unit.

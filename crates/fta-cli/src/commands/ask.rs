@@ -51,6 +51,9 @@ async fn answer_one(
         }
         text
     })?;
+    for note in &asked.notes {
+        printer.warning(&format!("answered offline in part: {note}"));
+    }
     if asked.answer.abstained && !printer.json() {
         printer.remark(&answer::nearest(&asked.packet, context.settings.paint_err, printer.width()));
     }

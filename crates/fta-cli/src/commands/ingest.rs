@@ -96,6 +96,9 @@ async fn store(context: &Context, memory: &Memory, file: &Loaded) -> Result<File
             let report = memory.ingest(session).await;
             let report =
                 report.with_context(|| format!("session `{}` of `{user}` cannot be taken in", session.id))?;
+            for mark in &report.fallbacks {
+                bar.suspend(|| printer.warning(&format!("session `{}`: {mark}", session.id)));
+            }
             for note in &report.notes {
                 bar.suspend(|| printer.warning(&format!("session `{}`: {note}", session.id)));
             }
@@ -161,6 +164,7 @@ mod tests {
             links: 0,
             content_turns: 2,
             covered_turns: 2,
+            fallbacks: Vec::new(),
             notes: Vec::new(),
         };
         let sessions = vec![report(IngestOutcome::Added), report(IngestOutcome::Unchanged)];

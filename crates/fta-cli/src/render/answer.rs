@@ -20,7 +20,7 @@ const SHOWN: usize = 3;
 
 /// The answer, then who said what it rests on, and when.
 pub(crate) fn view(asked: &Asked, paint: Paint, width: usize) -> String {
-    let Asked { answer, packet } = asked;
+    let Asked { answer, packet, notes: _ } = asked;
     let mut out = String::new();
     if answer.abstained {
         let _ = writeln!(out, "{}", paint.warn(&answer.text));

@@ -26,6 +26,9 @@ pub(crate) fn view(stored: &StoredSession, units: &[Unit], paint: Paint, width: 
         units.len()
     );
     let _ = writeln!(out, "{}  {}", paint.id(&session.id.0), paint.dim(&facts));
+    for mark in stored.state.marks() {
+        let _ = writeln!(out, "  {}", paint.warn(&format!("{mark}; `fta retry` does it again")));
+    }
     for (position, fragment) in stored.fragments.iter().enumerate() {
         let here: Vec<&Unit> = units.iter().filter(|u| fragment.span.contains(last_turn(u))).collect();
         let head = format!("Fragment {}, ends by {}", position + 1, words::cue(fragment.cue));

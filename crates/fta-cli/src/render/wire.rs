@@ -240,12 +240,15 @@ pub(crate) struct WireAnswer {
     packet_tokens: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     packet: Option<String>,
+    /// Steps that failed and were done offline.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl WireAnswer {
     /// An answer, with its packet as text if that is wanted.
     pub(crate) fn new(asked: &Asked, with_packet: bool) -> Self {
-        let Asked { answer, packet } = asked;
+        let Asked { answer, packet, notes } = asked;
         let rendered = packet.render();
         Self {
             question: packet.query.question.clone(),
@@ -257,6 +260,7 @@ impl WireAnswer {
             evidence: answer.evidence.iter().map(|turn| evidence(packet, turn)).collect(),
             packet_tokens: packet.tokens(),
             packet: with_packet.then_some(rendered),
+            notes: notes.clone(),
         }
     }
 }

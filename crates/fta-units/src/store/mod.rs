@@ -107,6 +107,18 @@ pub struct FallbackMark {
     pub reason: String,
 }
 
+impl std::fmt::Display for FallbackMark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.step {
+            FallbackStep::Boundaries => f.write_str("boundaries")?,
+            FallbackStep::Units(span) => write!(f, "units of turns `{span}`")?,
+            FallbackStep::Relations(units) => write!(f, "links of {} units", units.len())?,
+            FallbackStep::Longitudinal => f.write_str("longitudinal memory")?,
+        }
+        write!(f, " by the fallback: {}", self.reason)
+    }
+}
+
 /// A step that can fall back.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
