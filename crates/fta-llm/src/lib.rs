@@ -4,6 +4,8 @@
 //! [`ScriptedModel`] stands in for a model in tests. Neither reads a clock or the network.
 
 pub mod error;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod meter;
 pub mod model;
 pub mod scripted;
