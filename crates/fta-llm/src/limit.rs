@@ -71,7 +71,7 @@ impl Rate {
             start = start.max(oldest.saturating_add(self.interval));
         }
         starts.push_back(start);
-        (start > now).then(|| start - now)
+        start.checked_sub(now).filter(|wait| !wait.is_zero())
     }
 }
 

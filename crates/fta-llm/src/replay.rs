@@ -329,7 +329,7 @@ mod tests {
     async fn what_was_recorded_is_said_again() {
         let requests = [request("a", "x"), request("a", "x"), request("b", "x")];
         let file = recording(model(), &requests).await;
-        assert_eq!(file.iter().filter(|byte| **byte == b'\n').count(), 4);
+        assert_eq!(file.split(|byte| *byte == b'\n').count() - 1, 4);
         let replay = Replay::read(file.as_slice()).unwrap();
         assert_eq!((replay.model_id(), replay.n_unused()), ("m", 3));
         let original = model();

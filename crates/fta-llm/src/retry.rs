@@ -27,7 +27,7 @@ pub struct RetryPolicy {
     pub factor: f64,
     /// Longest wait of our own; default 30 s.
     pub max_delay: Duration,
-    /// Longest wait that a server may ask for, else its error is final; default 120 s.
+    /// Longest wait that a server may ask for, else its error is final; default 2 min.
     pub max_retry_after: Duration,
     /// Largest share of a wait that is left to chance, in `[0, 1]`, so that calls which failed together do not come
     /// back together; default 0.25.
@@ -43,7 +43,7 @@ impl Default for RetryPolicy {
             first_delay: Duration::from_millis(500),
             factor: 2.0,
             max_delay: Duration::from_secs(30),
-            max_retry_after: Duration::from_secs(120),
+            max_retry_after: Duration::from_mins(2),
             jitter: 0.25,
             seed: 0,
         }

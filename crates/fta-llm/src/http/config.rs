@@ -32,10 +32,10 @@ pub struct HttpConfig {
     pub key: Option<ApiKey>,
     /// Longest time to connect; default 10 s.
     pub connect_timeout: Duration,
-    /// Longest time without a byte from the server; default 300 s. Without streaming nothing comes before the whole
+    /// Longest time without a byte from the server; default 5 min. Without streaming nothing comes before the whole
     /// reply is written, so a slow model needs long.
     pub read_timeout: Duration,
-    /// Longest time of a whole call; default 900 s.
+    /// Longest time of a whole call; default 15 min.
     pub total_timeout: Duration,
     /// What of JSON schemas the server understands; default [`SchemaSupport::Auto`].
     pub schema: SchemaSupport,
@@ -56,8 +56,8 @@ impl HttpConfig {
             model: model.into(),
             key: None,
             connect_timeout: Duration::from_secs(10),
-            read_timeout: Duration::from_secs(300),
-            total_timeout: Duration::from_secs(900),
+            read_timeout: Duration::from_mins(5),
+            total_timeout: Duration::from_mins(15),
             schema: SchemaSupport::Auto,
             stream: false,
             extra: Map::new(),

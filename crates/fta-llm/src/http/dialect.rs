@@ -130,7 +130,7 @@ impl Manner {
 pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
-            let is_object = fields.get("type").is_some_and(|kind| names_object(kind))
+            let is_object = fields.get("type").is_some_and(names_object)
                 || fields.get("properties").is_some_and(Value::is_object);
             (!is_object || is_closed(schema)) && fields.values().all(is_strict)
         }

@@ -206,8 +206,8 @@ impl OpenAiModel {
                 Some(piece) => events.push(piece),
                 None => std::mem::take(&mut events).finish().into_iter().collect(),
             };
-            n_bytes += piece.as_ref().map_or(0, |piece| piece.len());
-            if n_bytes > N_BODY_BYTES.max(events.n_held()) {
+            n_bytes += piece.as_ref().map_or(0, |bytes| bytes.as_ref().len());
+            if n_bytes > N_BODY_BYTES {
                 return Err(self.unusable("server's answer is too long", &[]).into());
             }
             for data in data {

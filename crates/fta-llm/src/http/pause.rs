@@ -68,7 +68,7 @@ mod tests {
     fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
         let pairs =
             headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
-        let found = pause(&HeaderMap::from_iter(pairs));
+        let found = pause(&pairs.collect::<HeaderMap>());
         assert_eq!(found, expected.map(Duration::from_millis), "{headers:?}");
     }
 

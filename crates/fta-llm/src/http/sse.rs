@@ -34,11 +34,6 @@ impl Events {
         self.data
     }
 
-    /// How many bytes are held for what is not over yet.
-    pub(super) fn n_held(&self) -> usize {
-        self.line.len() + self.data.as_ref().map_or(0, String::len)
-    }
-
     fn end_line(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {

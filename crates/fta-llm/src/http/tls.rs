@@ -47,6 +47,6 @@ fn tls(is_needed: bool) -> Result<ClientConfig, rustls::Error> {
     if is_needed && let Ok(trusting) = builder()?.with_platform_verifier() {
         return Ok(trusting.with_no_client_auth());
     }
-    let bundled = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let bundled: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
     Ok(builder()?.with_root_certificates(bundled).with_no_client_auth())
 }
