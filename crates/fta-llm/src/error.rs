@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a model gave no usable reply; the variant says what helps.
 ///
 /// No message holds a key or the text of a dialogue; a reply that could not be used is in the value, not in the message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelError {
     /// Ask again, after a while: a connection broke, a server was down.

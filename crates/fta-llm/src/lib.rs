@@ -2,13 +2,31 @@
 //!
 //! This crate knows nothing of dialogues, units or embeddings. [`UsageMeter`] counts what a pipeline asks for;
 //! [`ScriptedModel`] stands in for a model in tests. Neither reads a clock or the network.
+//!
+//! Models: [`http`](self::http) (feature `http`) for servers. Decorators, each a model around another: [`Retry`],
+//! [`Limit`], [`DiskCache`], [`UsageMeter`], [`Recorder`] with its [`Replay`]; [`cache`] says in which order they stack.
 
+pub mod cache;
+mod canonical;
 pub mod error;
+#[cfg(feature = "http")]
+pub mod http;
+pub mod limit;
 pub mod meter;
 pub mod model;
+pub mod replay;
+pub mod retry;
 pub mod scripted;
+pub mod timer;
 
+pub use cache::{CacheStats, DiskCache};
 pub use error::ModelError;
+pub use limit::Limit;
 pub use meter::{StepUsage, UsageMeter};
 pub use model::{ChatReply, ChatRequest, FinishReason, LanguageModel, Message, Role, Usage};
+pub use replay::{Recorder, Replay, ReplayError};
+pub use retry::{Retry, RetryPolicy, RetryPolicyError};
 pub use scripted::ScriptedModel;
+pub use timer::{Clock, Sleep};
+#[cfg(feature = "tokio")]
+pub use timer::{tokio_clock, tokio_sleep};

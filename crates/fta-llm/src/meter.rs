@@ -75,6 +75,18 @@ impl<M: LanguageModel> UsageMeter<M> {
         std::mem::take(&mut *self.steps())
     }
 
+    fn count(&self, step: String, began: Duration, outcome: &Result<ChatReply, ModelError>) {
+        let seconds = (self.clock)().saturating_sub(began).as_secs_f64();
+        let usage = outcome.as_ref().map(|reply| reply.usage).unwrap_or_default();
+        self.steps().entry(step).or_default().add(&StepUsage {
+            calls: 1,
+            errors: u64::from(outcome.is_err()),
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: usage.completion_tokens,
+            seconds,
+        });
+    }
+
     fn steps(&self) -> MutexGuard<'_, BTreeMap<String, StepUsage>> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,15 +102,19 @@ impl<M: LanguageModel> LanguageModel for UsageMeter<M> {
         let step = request.step.clone();
         let began = (self.clock)();
         let outcome = self.model.complete(request).await;
-        let seconds = (self.clock)().saturating_sub(began).as_secs_f64();
-        let usage = outcome.as_ref().map(|reply| reply.usage).unwrap_or_default();
-        self.steps().entry(step).or_default().add(&StepUsage {
-            calls: 1,
-            errors: u64::from(outcome.is_err()),
-            prompt_tokens: usage.prompt_tokens,
-            completion_tokens: usage.completion_tokens,
-            seconds,
-        });
+        self.count(step, began, &outcome);
+        outcome
+    }
+
+    async fn complete_streaming(
+        &self,
+        request: ChatRequest,
+        on_text: &mut (dyn for<'t> FnMut(&'t str) + Send),
+    ) -> Result<ChatReply, ModelError> {
+        let step = request.step.clone();
+        let began = (self.clock)();
+        let outcome = self.model.complete_streaming(request, on_text).await;
+        self.count(step, began, &outcome);
         outcome
     }
 }

@@ -132,6 +132,23 @@ pub trait LanguageModel: Send + Sync {
     /// # Errors
     /// [`ModelError`], by remedy.
     async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ModelError>;
+
+    /// Replies to a chat and shows the text piece by piece while it comes.
+    ///
+    /// The pieces joined are the reply's text. Pieces that were shown before an error are void. A model that cannot
+    /// stream, and this provided method, shows the whole text at once.
+    ///
+    /// # Errors
+    /// [`ModelError`], by remedy.
+    async fn complete_streaming(
+        &self,
+        request: ChatRequest,
+        on_text: &mut (dyn for<'t> FnMut(&'t str) + Send),
+    ) -> Result<ChatReply, ModelError> {
+        let reply = self.complete(request).await?;
+        on_text(&reply.text);
+        Ok(reply)
+    }
 }
 
 macro_rules! forward {
@@ -143,6 +160,13 @@ macro_rules! forward {
             }
             async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ModelError> {
                 (**self).complete(request).await
+            }
+            async fn complete_streaming(
+                &self,
+                request: ChatRequest,
+                on_text: &mut (dyn for<'t> FnMut(&'t str) + Send),
+            ) -> Result<ChatReply, ModelError> {
+                (**self).complete_streaming(request, on_text).await
             }
         }
     )*};
@@ -165,7 +189,11 @@ mod tests {
         let borrowed = &boxed;
         assert_eq!(LanguageModel::model_id(&borrowed), "m");
         let request = ChatRequest::new("s", vec![Message::user("q")]);
-        assert_eq!(LanguageModel::complete(&borrowed, request.clone()).await.unwrap().text, "one");
+        let mut shown = String::new();
+        let mut show = |text: &str| shown.push_str(text);
+        let streamed = LanguageModel::complete_streaming(&borrowed, request.clone(), &mut show).await;
+        assert_eq!(streamed.unwrap().text, "one");
+        assert_eq!(shown, "one");
         let task = tokio::spawn(async move { model.complete(request).await });
         assert_eq!(task.await.unwrap().unwrap().text, "two");
     }
