@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fta_mem::units::{Completion, SituationType, UnitId, UnitStatus};
+use fta_mem::{
+    profile::{Construction, ModelKind},
+    units::{Completion, SituationType, UnitId, UnitStatus},
+};
 use jiff::civil::{Date, DateTime};
+use serde::{Deserialize, Serialize};
 
 use crate::{input::Format, words};
 
@@ -24,6 +28,9 @@ pub(crate) struct Cli {
     /// Settings that every command knows.
     #[command(flatten)]
     pub(crate) global: Global,
+    /// Which language model does which step.
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -48,15 +55,82 @@ pub(crate) struct Global {
     /// Never touch the network
     #[arg(long, global = true, env = "FTA_OFFLINE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) offline: bool,
-    /// Settings of retrieval: the default or one of the paper's two
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "PRESET")]
-    pub(crate) preset: Preset,
+    /// Settings of retrieval: the default or one of the paper's two [default: offline]
+    #[arg(long, global = true, value_enum, value_name = "PRESET")]
+    pub(crate) preset: Option<Preset>,
     /// No progress and no remarks on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Colours; NO_COLOR switches them off
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
+}
+
+/// Which language model does which step; `fta.toml` can say the same and more.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Model options")]
+pub(crate) struct ModelOptions {
+    /// Settings file [default: ./fta.toml, else fta-mem/fta.toml in your configuration directory]
+    #[arg(long, global = true, env = "FTA_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where a model's replies come from: nowhere, a server, or a file in this process [default: offline]
+    #[arg(long, global = true, env = "FTA_PROFILE", value_enum, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileName>,
+    /// Address of the server, such as http://localhost:11434/v1; its key is taken from FTA_LLM_KEY
+    #[arg(long, global = true, env = "FTA_LLM_URL", value_name = "URL")]
+    pub(crate) llm_url: Option<String>,
+    /// Name of the model on the server
+    #[arg(long, global = true, env = "FTA_LLM_MODEL", value_name = "NAME")]
+    pub(crate) llm_model: Option<String>,
+    /// GGUF file, or name of a small model that `fta setup --model` knows
+    #[arg(long, global = true, env = "FTA_LOCAL_MODEL", value_name = "FILE|NAME")]
+    pub(crate) local_model: Option<String>,
+    /// How a memory is built with a model: few calls, or as in the paper [default: lean]
+    #[arg(long, global = true, env = "FTA_CONSTRUCTION", value_enum, value_name = "HOW")]
+    pub(crate) construction: Option<ConstructionName>,
+    /// Who does single steps, such as answer=model,relations=offline; steps are boundaries, units, relations,
+    /// longitudinal, rewrite and answer
+    #[arg(long, global = true, env = "FTA_STEPS", value_name = "LIST")]
+    pub(crate) steps: Option<String>,
+}
+
+/// Where replies come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// From rules: no model at all
+    Offline,
+    /// From a server that speaks the OpenAI protocol
+    Llm,
+    /// From a GGUF file, in this process
+    Local,
+}
+
+impl From<ProfileName> for ModelKind {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Offline => Self::Offline,
+            ProfileName::Llm => Self::Llm,
+            ProfileName::Local => Self::Local,
+        }
+    }
+}
+
+/// How a memory is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConstructionName {
+    /// With few calls
+    Lean,
+    /// As in the paper
+    Paper,
+}
+
+impl From<ConstructionName> for Construction {
+    fn from(name: ConstructionName) -> Self {
+        match name {
+            ConstructionName::Lean => Self::Lean,
+            ConstructionName::Paper => Self::Paper,
+        }
+    }
 }
 
 /// When to use colours.
@@ -72,8 +146,9 @@ pub(crate) enum Color {
 }
 
 /// Named settings of retrieval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Preset {
     /// Several views of a unit and a lexical score
     #[default]
@@ -115,8 +190,14 @@ pub(crate) enum Command {
     Users,
     /// Show what is known of a person for long, and which support helped
     Profile,
-    /// Fetch and verify the embedding model
-    Setup,
+    /// Do again what was done offline because a model failed, and only that
+    Retry,
+    /// Fetch and verify the embedding model, and a language model if one is named
+    Setup(Setup),
+    /// Check models and settings with one tiny call each, and say what to do
+    Doctor,
+    /// Print the settings of this run as a settings file
+    Config,
     /// Ingest a built-in dialogue, ask eight questions, check the answers
     Demo(Demo),
     /// Print the completion script of a shell
@@ -289,6 +370,14 @@ pub(crate) struct Import {
     /// File to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+/// `fta setup`.
+#[derive(Debug, Args)]
+pub(crate) struct Setup {
+    /// Fetch this language model too: a name, `small` for the recommended one, or `list` for the names
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
 }
 
 /// `fta demo`.

@@ -1,9 +1,13 @@
 //! What commands work with: settings, printer, the memory and its embedder.
 
-use std::{fmt::Write as _, path::Path, sync::Arc};
+use std::{
+    fmt::Write as _,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use anyhow::{Context as _, Result, bail};
-use fta_mem::{Memory, UserMemory, units::Namespace};
+use fta_mem::{Memory, UserMemory, profile::OpenModel, units::Namespace};
 
 use crate::{embedder::LazyEmbedder, printer::Printer, settings::Settings};
 
@@ -15,14 +19,49 @@ pub(crate) struct Context {
     pub(crate) printer: Printer,
     /// The embedding model.
     pub(crate) embedder: Arc<LazyEmbedder>,
+    /// The language model, once it was needed.
+    model: OnceLock<OpenModel>,
 }
+
+/// Directory in the data directory for replies of builds that are going on.
+const JOURNAL: &str = "journal";
 
 impl Context {
     /// Makes the context of one run.
     pub(crate) fn new(settings: Settings) -> Self {
         let printer = Printer::new(&settings);
         let embedder = LazyEmbedder::new(&settings, printer);
-        Self { settings, printer, embedder }
+        Self { settings, printer, embedder, model: OnceLock::new() }
+    }
+
+    /// Makes the model of the settings, if they name one. Replies of builds are kept in `directory` until they are stored.
+    ///
+    /// # Errors
+    /// A setting is missing or wrong.
+    pub(crate) fn open_model(&self, directory: Option<&Path>) -> Result<Option<OpenModel>> {
+        if let Some(model) = self.model.get() {
+            return Ok(Some(model.clone()));
+        }
+        let key = std::env::var("FTA_LLM_KEY").ok().filter(|key| !key.is_empty());
+        let journal = directory.map(|d| d.join(JOURNAL));
+        let environment = |name: &str| std::env::var(name).ok();
+        let open = self
+            .settings
+            .profile
+            .open_model(key.as_deref(), &environment, journal.as_deref())
+            .context("the language model of the settings cannot be used")?;
+        Ok(open.map(|open| self.model.get_or_init(|| open).clone()))
+    }
+
+    /// Tells on standard error which step asked the model how often, if any did.
+    pub(crate) fn report_usage(&self) {
+        let Some(model) = self.model.get() else { return };
+        for (step, usage) in model.meter.take() {
+            self.printer.remark(&format!(
+                "model, {step}: {} calls, {} failed, {} prompt and {} reply tokens, {:.1} s",
+                usage.calls, usage.errors, usage.prompt_tokens, usage.completion_tokens, usage.seconds
+            ));
+        }
     }
 
     /// Opens the memory in a directory, which is made if it is not there.

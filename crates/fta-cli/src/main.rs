@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod config;
 mod context;
 mod embedder;
 mod errors;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
     };
-    let settings = Settings::of(&cli.global);
+    let settings = Settings::of(&cli.global, &cli.model);
     let result = settings.and_then(|settings| commands::run(cli.command, settings));
     match result {
         Ok(exit) => exit.into(),

@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use fta_mem::{MemoryConfig, retrieve::RetrievalConfig, units::Namespace};
+use fta_mem::{MemoryConfig, profile::Profile, units::Namespace};
 
 use crate::{
-    args::{Color, Global, Preset},
+    args::{Color, Global, ModelOptions},
+    config::FileConfig,
     paint::Paint,
 };
 
@@ -33,6 +34,12 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// Settings of the memory.
     pub(crate) config: MemoryConfig,
+    /// Which model does which step.
+    pub(crate) profile: Profile,
+    /// The settings file that was read.
+    pub(crate) file: Option<PathBuf>,
+    /// What the file holds.
+    pub(crate) file_config: FileConfig,
     /// Colours of standard output.
     pub(crate) paint: Paint,
     /// Colours of standard error.
@@ -42,31 +49,31 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Makes settings of flags.
+    /// Makes settings of flags and environment, then of the settings file, then of defaults.
     ///
     /// # Errors
-    /// No legal user name; no data directory given where the system has none.
-    pub(crate) fn of(global: &Global) -> Result<Self> {
-        let data = match &global.data {
+    /// No legal user name; no data directory given where the system has none; a settings file that cannot be used.
+    pub(crate) fn of(global: &Global, model: &ModelOptions) -> Result<Self> {
+        let (file, mut file_config) = FileConfig::find(model.config.as_deref())?;
+        file_config.change(global, model)?;
+        let data = match &file_config.data {
             Some(data) => data.clone(),
             None => directories::ProjectDirs::from("", "", "fta-mem")
                 .map(|directories| directories.data_dir().to_owned())
                 .context("the system names no home directory; say where the memory is with `--data DIR`")?,
         };
-        let user = global.user.as_ref().map(|name| Namespace::new(name.as_str())).transpose()?;
-        let retrieval = match global.preset {
-            Preset::Offline => RetrievalConfig::offline(),
-            Preset::EsMemeval => RetrievalConfig::es_memeval(),
-            Preset::Locomo => RetrievalConfig::locomo(),
-        };
+        let user = file_config.user.as_ref().map(|name| Namespace::new(name.as_str())).transpose()?;
         Ok(Self {
             data,
             user,
             json: global.json,
             model_dir: global.model_dir.clone(),
-            offline: global.offline,
+            offline: file_config.offline,
             quiet: global.quiet,
-            config: MemoryConfig { retrieval, ..MemoryConfig::default() },
+            config: file_config.memory()?,
+            profile: file_config.profile(),
+            file,
+            file_config,
             paint: paint(global.color, stdout().is_terminal()),
             paint_err: paint(global.color, stderr().is_terminal()),
             width: width(),

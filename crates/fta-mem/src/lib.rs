@@ -14,6 +14,7 @@ mod journal;
 mod linking;
 pub mod memory;
 mod parts;
+pub mod profile;
 pub mod report;
 mod retry;
 pub mod running;
@@ -23,7 +24,7 @@ pub mod user;
 mod view;
 
 pub use builder::MemoryBuilder;
-pub use config::MemoryConfig;
+pub use config::{LinkingConfig, MemoryConfig};
 pub use error::Error;
 pub use fallback::OnFailure;
 pub use memory::Memory;

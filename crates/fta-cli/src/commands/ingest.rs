@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
+use fta_eval::datasets::Case;
 use fta_mem::{IngestOutcome, IngestReport, Memory, units::Namespace};
+use futures_util::{StreamExt as _, stream};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::{
@@ -59,6 +62,7 @@ pub(crate) async fn run(context: &Context, args: &Ingest) -> Result<Exit> {
     for file in &loaded {
         files.push(store(context, &memory, file).await?);
     }
+    context.report_usage();
     context.printer.data("ingest", Files { files }, String::new)?;
     Ok(Exit::Done)
 }
@@ -84,27 +88,12 @@ async fn store(context: &Context, memory: &Memory, file: &Loaded) -> Result<File
         printer.text(&head(&out, report.sessions, report.turns))?;
     }
     let bar = printer.bar(report.sessions as u64, "  {bar:40} {pos}/{len} sessions {msg} {eta}");
-    for case in &file.cases {
-        let user = match &context.settings.user {
-            Some(user) => user.clone(),
-            None => Namespace::new(case.conversation.id.as_str())?,
-        };
-        let memory = memory.user(user.clone())?;
-        let mut done = CaseReport { user: user.to_string(), sessions: Vec::new() };
-        for session in &case.conversation.sessions {
-            bar.set_message(session.id.to_string());
-            let report = memory.ingest(session).await;
-            let report =
-                report.with_context(|| format!("session `{}` of `{user}` cannot be taken in", session.id))?;
-            for mark in &report.fallbacks {
-                bar.suspend(|| printer.warning(&format!("session `{}`: {mark}", session.id)));
-            }
-            for note in &report.notes {
-                bar.suspend(|| printer.warning(&format!("session `{}`: {note}", session.id)));
-            }
-            done.sessions.push(report);
-            bar.inc(1);
-        }
+    // Users are independent: with a model, their calls are made side by side. Reports come in the file's order.
+    let at_once = context.settings.profile.concurrency().get();
+    let cases = file.cases.iter().map(|case| store_case(context, memory, case, &bar));
+    let mut cases = stream::iter(cases).buffered(at_once);
+    while let Some(done) = cases.next().await {
+        let done = done?;
         if !printer.json() {
             bar.suspend(|| printer.text(&case_line(&done)))?;
         }
@@ -112,6 +101,39 @@ async fn store(context: &Context, memory: &Memory, file: &Loaded) -> Result<File
     }
     bar.finish_and_clear();
     Ok(out)
+}
+
+/// Takes in the sessions of one user, in order.
+async fn store_case(
+    context: &Context,
+    memory: &Memory,
+    case: &Case,
+    bar: &ProgressBar,
+) -> Result<CaseReport> {
+    let printer = &context.printer;
+    let user = match &context.settings.user {
+        Some(user) => user.clone(),
+        None => Namespace::new(case.conversation.id.as_str())?,
+    };
+    let memory = memory.user(user.clone())?;
+    let mut done = CaseReport { user: user.to_string(), sessions: Vec::new() };
+    for session in &case.conversation.sessions {
+        bar.set_message(session.id.to_string());
+        let report = memory.ingest(session).await;
+        let report =
+            report.with_context(|| format!("session `{}` of `{user}` cannot be taken in", session.id))?;
+        for mark in &report.fallbacks {
+            bar.suspend(|| {
+                printer.warning(&format!("session `{}`: {mark}; `fta retry` does it again", session.id));
+            });
+        }
+        for note in &report.notes {
+            bar.suspend(|| printer.warning(&format!("session `{}`: {note}", session.id)));
+        }
+        done.sessions.push(report);
+        bar.inc(1);
+    }
+    Ok(done)
 }
 
 fn head(file: &FileReport, sessions: usize, turns: usize) -> String {

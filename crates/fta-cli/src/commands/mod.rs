@@ -5,6 +5,7 @@ mod change;
 mod demo;
 mod ingest;
 mod look;
+mod models;
 mod setup;
 mod shell;
 mod transfer;
@@ -40,7 +41,10 @@ async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
         Command::Delete(args) => change::delete(context, &args).await,
         Command::Export(args) => transfer::export(context, &args),
         Command::Import(args) => transfer::import(context, &args).await,
-        Command::Setup => setup::run(context),
+        Command::Retry => models::retry(context).await,
+        Command::Setup(args) => setup::run(context, &args),
+        Command::Doctor => models::doctor(context).await,
+        Command::Config => models::config(context),
         Command::Demo(args) => demo::run(context, &args).await,
         Command::Completions(args) => shell::completions(context, &args),
         Command::Man => shell::man(context),

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use fta_mem::index::Embedder as _;
 use serde::Serialize;
 
-use crate::{context::Context, embedder, exit::Exit};
+use crate::{args::Setup, context::Context, embedder, exit::Exit};
 
 #[derive(Serialize)]
 struct Ready {
@@ -15,7 +15,7 @@ struct Ready {
 }
 
 /// Fetches and verifies the model, loads it and embeds a text with it.
-pub(crate) fn run(context: &Context) -> Result<Exit> {
+pub(crate) fn run(context: &Context, _args: &Setup) -> Result<Exit> {
     let files = context.embedder.files()?;
     context.embedder.load()?;
     let vector = context.embedder.embed(&["A sentence to see that it works."]);

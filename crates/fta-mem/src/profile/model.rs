@@ -1,0 +1,205 @@
+//! The model of a profile, with its decorators.
+
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+use fta_llm::{DiskCache, LanguageModel, UsageMeter};
+
+use super::{ModelKind, Profile};
+
+/// A model that is ready, and what stands around it.
+#[derive(Clone)]
+pub struct OpenModel {
+    /// For building memories: every reply is on disk before it is used, if there is a journal.
+    pub construction: Arc<dyn LanguageModel>,
+    /// For questions: nothing is kept.
+    pub query: Arc<dyn LanguageModel>,
+    /// Accounts of every call of both.
+    pub meter: Arc<UsageMeter<Arc<dyn LanguageModel>>>,
+    /// The replies of builds that are going on or were interrupted.
+    pub journal: Option<Arc<DiskCache<Arc<dyn LanguageModel>>>>,
+}
+
+impl OpenModel {
+    /// Stands accounts and, in `journal`, a [`DiskCache`] before a model.
+    ///
+    /// # Errors
+    /// [`ProfileError::Journal`] if the directory cannot be made.
+    pub fn new(model: Arc<dyn LanguageModel>, journal: Option<&Path>) -> Result<Self, ProfileError> {
+        let began = Instant::now();
+        let meter = Arc::new(UsageMeter::new(model, move || began.elapsed()));
+        let query: Arc<dyn LanguageModel> = meter.clone();
+        let journal = journal
+            .map(|path| {
+                let cache = DiskCache::open(query.clone(), path);
+                cache.map(Arc::new).map_err(|source| ProfileError::Journal { path: path.to_owned(), source })
+            })
+            .transpose()?;
+        let construction =
+            journal.clone().map_or_else(|| query.clone(), |journal| journal as Arc<dyn LanguageModel>);
+        Ok(Self { construction, query, meter, journal })
+    }
+}
+
+impl Profile {
+    /// Makes the model that the profile asks for; `None` for [`ModelKind::Offline`]. Nothing is asked of it yet.
+    ///
+    /// `key`: the key, if the caller has one; else it comes from what the profile names, `environment` giving the value of
+    /// a variable (this crate reads no environment). `journal`: directory for the replies of builds, for resuming them.
+    ///
+    /// # Errors
+    /// [`ProfileError`] naming the setting that is missing or wrong, or the feature that the program was built without.
+    pub fn open_model(
+        &self,
+        key: Option<&str>,
+        environment: &dyn Fn(&str) -> Option<String>,
+        journal: Option<&Path>,
+    ) -> Result<Option<OpenModel>, ProfileError> {
+        let model: Arc<dyn LanguageModel> = match self.profile {
+            ModelKind::Offline => return Ok(None),
+            ModelKind::Llm => self.server(key, environment)?,
+            ModelKind::Local => self.local()?,
+        };
+        OpenModel::new(model, journal).map(Some)
+    }
+
+    /// How many calls may be made at the same time.
+    pub fn concurrency(&self) -> NonZeroUsize {
+        let n = if self.profile == ModelKind::Llm { self.llm.concurrency } else { 1 };
+        NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    #[cfg(feature = "http")]
+    fn server(
+        &self,
+        key: Option<&str>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Arc<dyn LanguageModel>, ProfileError> {
+        use fta_llm::{Limit, Retry, RetryPolicy, http::OpenAiModel, tokio_sleep};
+
+        let model = OpenAiModel::new(self.http_config(key, environment)?)?;
+        let limited = Limit::new(model, self.concurrency());
+        let policy = RetryPolicy { max_attempts: self.llm.attempts, ..RetryPolicy::default() };
+        Ok(Arc::new(Retry::new(limited, policy, tokio_sleep())?))
+    }
+
+    /// Settings of the server's client, with the key.
+    ///
+    /// # Errors
+    /// [`ProfileError::Missing`] without address or model name, or when the key that is named is not there.
+    #[cfg(feature = "http")]
+    pub fn http_config(
+        &self,
+        key: Option<&str>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<fta_llm::http::HttpConfig, ProfileError> {
+        use std::time::Duration;
+
+        use fta_llm::http::{ApiKey, HttpConfig, SchemaSupport};
+
+        use super::SchemaMode;
+
+        let llm = &self.llm;
+        let missing = |setting, remedy| Err(ProfileError::Missing { setting, remedy });
+        if llm.base_url.trim().is_empty() {
+            return missing("llm.base_url", "the address of the server, such as `http://localhost:11434/v1`");
+        }
+        if llm.model.trim().is_empty() {
+            return missing("llm.model", "the name of a model on the server");
+        }
+        let key = match (key, &llm.key_env, &llm.key_file) {
+            (Some(key), _, _) => Some(ApiKey::new(key)?),
+            (None, Some(name), _) => match environment(name) {
+                Some(key) => Some(ApiKey::new(key)?),
+                None => return Err(ProfileError::NoKey { variable: name.clone() }),
+            },
+            (None, None, Some(path)) => Some(ApiKey::from_file(path)?),
+            (None, None, None) => None,
+        };
+        let seconds = |setting, value: f64| {
+            Duration::try_from_secs_f64(value).map_err(|_| ProfileError::Seconds { setting, value })
+        };
+        Ok(HttpConfig {
+            key,
+            connect_timeout: seconds("llm.connect_timeout", llm.connect_timeout)?,
+            read_timeout: seconds("llm.read_timeout", llm.read_timeout)?,
+            schema: match llm.schema {
+                SchemaMode::Auto => SchemaSupport::Auto,
+                SchemaMode::JsonSchema => SchemaSupport::JsonSchema,
+                SchemaMode::JsonObject => SchemaSupport::JsonObject,
+                SchemaMode::None => SchemaSupport::None,
+            },
+            extra: llm.extra.clone(),
+            ..HttpConfig::new(&llm.base_url, &llm.model)
+        })
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn server(
+        &self,
+        _key: Option<&str>,
+        _environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Arc<dyn LanguageModel>, ProfileError> {
+        Err(ProfileError::Feature { profile: "llm", feature: "http" })
+    }
+
+    #[cfg(not(feature = "gguf"))]
+    fn local(&self) -> Result<Arc<dyn LanguageModel>, ProfileError> {
+        Err(ProfileError::Feature { profile: "local", feature: "gguf" })
+    }
+}
+
+/// A profile that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// A setting is missing.
+    #[error("setting `{setting}` is missing: {remedy}")]
+    Missing {
+        /// Its name.
+        setting: &'static str,
+        /// What it should hold.
+        remedy: &'static str,
+    },
+    /// A setting is no number of seconds.
+    #[error("setting `{setting}` is `{value}`, which is no number of seconds")]
+    Seconds {
+        /// Its name.
+        setting: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The variable that should hold the key is not set.
+    #[error("environment variable `{variable}`, named by `llm.key_env`, is not set")]
+    NoKey {
+        /// Its name.
+        variable: String,
+    },
+    /// The program cannot talk to such models.
+    #[error("profile `{profile}` needs the feature `{feature}`, which this program was built without")]
+    Feature {
+        /// The profile.
+        profile: &'static str,
+        /// The feature.
+        feature: &'static str,
+    },
+    /// The journal's directory cannot be made.
+    #[error("directory `{path}` for replies of the model")]
+    Journal {
+        /// The directory.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// Settings of the server cannot be used.
+    #[cfg(feature = "http")]
+    #[error(transparent)]
+    Http(#[from] fta_llm::http::ConfigError),
+    /// Settings of repeated requests cannot be used.
+    #[error("requests cannot be repeated as `llm.attempts` says")]
+    Retry(#[from] fta_llm::RetryPolicyError),
+}
