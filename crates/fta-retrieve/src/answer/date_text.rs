@@ -39,30 +39,12 @@ pub fn date_answer(time: &EventTime, said_at: Option<DateTime>, style: DateStyle
 
 /// "7 May 2023".
 pub(super) fn day_text(date: Date) -> String {
-    format!("{} {} {}", date.day(), month_name(date.month()), date.year())
+    date.strftime("%-d %B %-Y").to_string()
 }
 
 /// "May 2023".
 pub(super) fn month_text(date: Date) -> String {
-    format!("{} {}", month_name(date.month()), date.year())
-}
-
-fn month_name(month: i8) -> &'static str {
-    const NAMES: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    usize::try_from(month - 1).ok().and_then(|i| NAMES.get(i).copied()).unwrap_or("")
+    date.strftime("%B %-Y").to_string()
 }
 
 /// Forms that lean on the dialogue day; `None` where the calendar form is as good.

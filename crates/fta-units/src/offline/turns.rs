@@ -49,27 +49,29 @@ pub(crate) struct Sentence {
     pub(crate) is_informative: bool,
 }
 
+/// Whether a word says yes or no, or something between; negations aside.
+fn is_yes_or_no(word: &str) -> bool {
+    matches!(
+        word,
+        "yes"
+            | "yeah"
+            | "yep"
+            | "yup"
+            | "yea"
+            | "nope"
+            | "nah"
+            | "definitely"
+            | "absolutely"
+            | "maybe"
+            | "probably"
+            | "sometimes"
+    )
+}
+
 impl Sentence {
     /// Whether the first words say yes or no, or something between.
     pub(crate) fn says_yes_or_no(&self) -> bool {
-        self.tokens.iter().take(3).any(|t| {
-            is_negation(&t.lower)
-                || matches!(
-                    t.lower.as_str(),
-                    "yes"
-                        | "yeah"
-                        | "yep"
-                        | "yup"
-                        | "yea"
-                        | "nope"
-                        | "nah"
-                        | "definitely"
-                        | "absolutely"
-                        | "maybe"
-                        | "probably"
-                        | "sometimes"
-                )
-        })
+        self.tokens.iter().take(3).any(|t| is_negation(&t.lower) || is_yes_or_no(&t.lower))
     }
 }
 
@@ -110,24 +112,12 @@ impl<'a> ReadTurn<'a> {
     pub(crate) fn is_short_answer(&self) -> bool {
         self.sentences.iter().flat_map(|s| &s.tokens).any(|t| {
             is_negation(&t.lower)
+                || is_yes_or_no(&t.lower)
                 || matches!(
                     t.lower.as_str(),
-                    "yes"
-                        | "yeah"
-                        | "yep"
-                        | "yup"
-                        | "yea"
-                        | "ya"
-                        | "aye"
-                        | "nope"
-                        | "nah"
+                    "ya" | "aye"
                         | "sure"
-                        | "definitely"
-                        | "absolutely"
-                        | "maybe"
                         | "perhaps"
-                        | "probably"
-                        | "sometimes"
                         | "always"
                         | "often"
                         | "exactly"

@@ -5,21 +5,6 @@ use jiff::civil::Date;
 use super::calendar::{self, Season, Yearly};
 use super::{DateInterval, EventTime, TimeBound};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 impl EventTime {
     /// Says in words which days are meant: "7 May 2023", "the week of 1 May 2023", "summer 2022", "since 2016".
     ///
@@ -106,6 +91,6 @@ fn day(date: Date) -> String {
     format!("{} {} {}", date.day(), month(date), date.year())
 }
 
-fn month(date: Date) -> &'static str {
-    MONTHS[usize::try_from(date.month() - 1).unwrap_or(0) % 12]
+fn month(date: Date) -> String {
+    date.strftime("%B").to_string()
 }
