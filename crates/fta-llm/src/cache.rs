@@ -80,7 +80,7 @@ const TEMPORARY: &str = ".reply-";
 pub struct DiskCache<M> {
     model: M,
     directory: PathBuf,
-    flights: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    flights: Mutex<Flights>,
     hits: AtomicU64,
     misses: AtomicU64,
     unkept: AtomicU64,
@@ -96,6 +96,9 @@ pub struct CacheStats {
     /// Replies that should have been kept but could not be written: a build that is killed will ask for them again.
     pub unkept: u64,
 }
+
+/// For each key that is being asked about a lock, which equal requests share.
+type Flights = BTreeMap<String, Arc<tokio::sync::Mutex<()>>>;
 
 /// A file.
 #[derive(Serialize, Deserialize)]
@@ -229,8 +232,6 @@ impl<M: LanguageModel> DiskCache<M> {
         locked(&self.flights).entry(key.to_owned()).or_default().clone()
     }
 }
-
-type Flights = BTreeMap<String, Arc<tokio::sync::Mutex<()>>>;
 
 fn locked(flights: &Mutex<Flights>) -> MutexGuard<'_, Flights> {
     flights.lock().unwrap_or_else(PoisonError::into_inner)

@@ -3,7 +3,7 @@
 //! This crate knows nothing of dialogues, units or embeddings. [`UsageMeter`] counts what a pipeline asks for;
 //! [`ScriptedModel`] stands in for a model in tests. Neither reads a clock or the network.
 //!
-//! Models: [`http`](self::http) (feature `http`) for servers. Decorators, each a model around another: [`Retry`],
+//! Models: module `http` (feature of that name) for servers. Decorators, each a model around another: [`Retry`],
 //! [`Limit`], [`DiskCache`], [`UsageMeter`], [`Recorder`] with its [`Replay`]; [`cache`] says in which order they stack.
 
 pub mod cache;

@@ -3,12 +3,14 @@
 use std::{fmt, io, path::PathBuf, time::Duration};
 
 use reqwest::Url;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::key::ApiKey;
 
 /// What of JSON schemas the server understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SchemaSupport {
     /// Find out: begin with [`JsonSchema`](Self::JsonSchema) and step down when the server refuses it.
     #[default]

@@ -10,6 +10,8 @@ use crate::{error::ModelError, model::ChatRequest};
 
 /// Longest piece of a server's message that goes into an error, in characters.
 const N_MESSAGE_CHARS: usize = 300;
+/// Longest piece of a server's message that is looked at for that, so that a huge one takes no time.
+const N_READ_CHARS: usize = 2000;
 /// Shortest run of a prompt's characters that counts as quoting it.
 const N_QUOTED_CHARS: usize = 16;
 
@@ -134,7 +136,8 @@ impl Failure {
 
     fn shown(&self, request: Option<&ChatRequest>, key: Option<&ApiKey>) -> String {
         let status = self.status;
-        let words: String = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let message: String = self.message.chars().take(N_READ_CHARS).collect();
+        let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
         if words.is_empty() {
             return format!("server answered `{status}` without a message that can be read");
         }
@@ -208,6 +211,7 @@ fn number_after(message: &str, start: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -329,6 +333,30 @@ mod tests {
         let quoting = shown("cannot parse 'the three of\nyou go last summer'");
         assert!(quoting.ends_with("with a message that quotes the request"), "{quoting}");
         assert!(shown("where is the model?").ends_with("where is the model?"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_makes_trouble(
+            status in 100_u16..1000,
+            message in "([a-z ]{0,9}(context length|limit |tokens > |first )?[0-9,]{0,25}\\PC{0,3}){0,5}",
+            code in "\\PC{0,9}",
+            kind in 0..4,
+        ) {
+            let error = match kind {
+                0 => json!({"message": message, "code": code}),
+                1 => json!({"message": [message], "code": status}),
+                2 => json!([message]),
+                _ => json!(message),
+            };
+            let request = ChatRequest::new("s", vec![Message::user(&message[..0]), Message::user(code)]);
+            let key = ApiKey::new("sk").unwrap();
+            for body in [json!({"error": error}), json!({"detail": error}), error] {
+                let failure = Failure::read(status, &HeaderMap::new(), body.to_string().as_bytes());
+                failure.into_error(Some(&request), Some(&key));
+                Failure::within(&body).into_error(Some(&request), Some(&key));
+            }
+        }
     }
 
     #[test]

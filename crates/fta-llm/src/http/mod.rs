@@ -206,7 +206,7 @@ impl OpenAiModel {
                 Some(piece) => events.push(piece),
                 None => std::mem::take(&mut events).finish().into_iter().collect(),
             };
-            n_bytes += piece.as_ref().map_or(0, |bytes| bytes.as_ref().len());
+            n_bytes += piece.as_deref().map_or(0, <[u8]>::len);
             if n_bytes > N_BODY_BYTES {
                 return Err(self.unusable("server's answer is too long", &[]).into());
             }

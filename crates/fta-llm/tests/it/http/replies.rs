@@ -1,6 +1,6 @@
 //! Whole replies, and how they are asked for.
 
-use fta_llm::{FinishReason, Usage};
+use fta_llm::{FinishReason, Usage, http::ConfigError};
 
 use super::{
     server::{json_answer, reply},
@@ -145,6 +145,18 @@ async fn newer_names_are_learnt() {
     let received = server.received();
     assert_eq!(received.len(), 3);
     assert_eq!(received[2].body["max_completion_tokens"], 20);
+}
+
+#[tokio::test]
+async fn a_proxy_is_asked_if_there_is_one() {
+    let proxy = Server::scripted([reply("Ice", "stop")]).await;
+    let address = proxy.base_url.trim_end_matches("/v1").to_owned();
+    let through = HttpConfig { proxy: Some(address), ..HttpConfig::new("http://host.invalid/v1", "m") };
+    OpenAiModel::new(through).unwrap().complete(request()).await.unwrap();
+    assert_eq!(proxy.received()[0].path, "http://host.invalid/v1/chat/completions");
+    let none =
+        HttpConfig { proxy: Some("http://".to_owned()), ..HttpConfig::new("http://host.invalid/v1", "m") };
+    assert_eq!(OpenAiModel::new(none).unwrap_err(), ConfigError::Proxy);
 }
 
 #[tokio::test]

@@ -133,8 +133,11 @@ async fn read_request(stream: &mut TcpStream) -> Option<Received> {
 }
 
 fn head(status: u16, kind: &str, headers: &[(&str, &str)]) -> String {
-    let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    format!("HTTP/1.1 {status} Said\r\ncontent-type: {kind}\r\nconnection: close\r\n{more}")
+    let mut head = format!("HTTP/1.1 {status} Said\r\ncontent-type: {kind}\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head.extend([name, ": ", value, "\r\n"]);
+    }
+    head
 }
 
 /// A whole answer of any kind.
