@@ -14,7 +14,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::{coerce::Coercion, schema::full_schema_of, tolerant::find_values};
+use self::{
+    coerce::Coercion,
+    schema::full_schema_of,
+    tolerant::{find_values, without_thoughts},
+};
 pub use self::{
     items::Items,
     schema::{schema_of, without_bounds},
@@ -134,6 +138,14 @@ fn shown(reply: &str) -> String {
 /// None.
 pub fn accept<T>(_: &T) -> Result<(), String> {
     Ok(())
+}
+
+/// What a reply says, without thoughts before it and fences around it; for answers in words.
+pub fn plain_text(reply: &str) -> &str {
+    let text = without_thoughts(reply).trim();
+    let fenced = text.strip_prefix("```").and_then(|t| t.strip_suffix("```"));
+    // The first line of a fence names a language.
+    fenced.and_then(|t| t.split_once('\n')).map_or(text, |(_, inner)| inner).trim()
 }
 
 /// Reads any JSON out of a text; for tests and fuzzing of the reader.

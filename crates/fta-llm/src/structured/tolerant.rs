@@ -42,7 +42,7 @@ pub(super) fn find_values(reply: &str) -> Vec<Found> {
 }
 
 /// The reply without its `<think>` blocks; one that never ends is all thought.
-fn without_thoughts(reply: &str) -> &str {
+pub(super) fn without_thoughts(reply: &str) -> &str {
     const OPEN: &str = "<think>";
     const CLOSE: &str = "</think>";
     // A thought stands at the beginning; the tag in a quoted turn is escaped in requests and means nothing later on.
