@@ -300,7 +300,7 @@ fn environment() -> Environment<'static> {
         }
         if !harmless {
             let message = "text is put in by the filters `data` and `rows` alone";
-            return Err(minijinja::Error::new(ErrorKind::BadEscape, message));
+            return Err(minijinja::Error::new(ErrorKind::InvalidOperation, message));
         }
         write!(out, "{value}").map_err(minijinja::Error::from)
     });
@@ -362,3 +362,6 @@ impl serde_json::ser::Formatter for Escaping {
         writer.write_all(&fragment.as_bytes()[plain..])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,7 @@ impl Coercion {
                 if is_nothing(&value) {
                     return Ok(Value::Null);
                 }
-                self.or_null(|this| this.fit_kind(value, kind, schema))
+                Ok(self.or_null(|this| this.fit_kind(value, kind, schema)))
             }
             _ => Ok(value),
         }
@@ -73,11 +73,11 @@ impl Coercion {
         result
     }
 
-    fn or_null(&mut self, f: impl FnOnce(&mut Self) -> Result<Value, Problem>) -> Result<Value, Problem> {
-        Ok(f(self).unwrap_or_else(|problem| {
+    fn or_null(&mut self, f: impl FnOnce(&mut Self) -> Result<Value, Problem>) -> Value {
+        f(self).unwrap_or_else(|problem| {
             self.notes.push(format!("{problem}, taken as null"));
             Value::Null
-        }))
+        })
     }
 
     fn fit_nullable(&mut self, value: Value, choices: &[Value]) -> Result<Value, Problem> {
@@ -87,7 +87,7 @@ impl Coercion {
             return Ok(Value::Null);
         }
         let Some(choice) = choices.iter().find(|c| !is_null(c)) else { return Ok(Value::Null) };
-        if nullable { self.or_null(|this| this.fit(value, choice)) } else { self.fit(value, choice) }
+        if nullable { Ok(self.or_null(|this| this.fit(value, choice))) } else { self.fit(value, choice) }
     }
 
     fn fit_enum(&mut self, value: Value, values: &[Value]) -> Result<Value, Problem> {

@@ -73,10 +73,14 @@ fn for_each_schema(schema: &mut Value, change: &mut dyn FnMut(&mut Map<String, V
     for (name, inner) in fields.iter_mut() {
         match (name.as_str(), inner) {
             ("properties", Value::Object(properties)) => {
-                properties.values_mut().for_each(|s| for_each_schema(s, change));
+                for schema in properties.values_mut() {
+                    for_each_schema(schema, change);
+                }
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter_mut().for_each(|s| for_each_schema(s, change));
+                for schema in schemas {
+                    for_each_schema(schema, change);
+                }
             }
             ("items", inner) => for_each_schema(inner, change),
             _ => {}
