@@ -1,12 +1,14 @@
 //! Port to language models: messages in, a reply out, errors sorted by what to do about them.
 //!
 //! This crate knows nothing of dialogues, units or embeddings. [`UsageMeter`] counts what a pipeline asks for;
-//! [`ScriptedModel`] stands in for a model in tests. Neither reads a clock or the network.
+//! [`ScriptedModel`] stands in for a model in tests; [`prompt`] loads and renders prompts, and [`structured`] turns replies
+//! into values. None of these reads a clock or the network.
 //!
 //! Models: module `http` (feature of that name) for servers. Decorators, each a model around another: [`Retry`],
 //! [`Limit`], [`DiskCache`], [`UsageMeter`], [`Recorder`] with its [`Replay`]; [`cache`] says in which order they stack.
 
 pub mod cache;
+pub mod call;
 mod canonical;
 pub mod error;
 #[cfg(feature = "http")]
@@ -14,19 +16,26 @@ pub mod http;
 pub mod limit;
 pub mod meter;
 pub mod model;
+pub mod prompt;
 pub mod replay;
 pub mod retry;
 pub mod scripted;
+pub mod structured;
 pub mod timer;
 
 pub use cache::{CacheStats, DiskCache};
+pub use call::CallConfig;
 pub use error::ModelError;
 pub use limit::Limit;
 pub use meter::{StepUsage, UsageMeter};
 pub use model::{ChatReply, ChatRequest, FinishReason, LanguageModel, Message, Role, Usage};
+pub use prompt::{Prompt, PromptError, PromptSource};
 pub use replay::{Recorder, Replay, ReplayError};
 pub use retry::{Retry, RetryPolicy, RetryPolicyError};
 pub use scripted::ScriptedModel;
+pub use structured::{Items, Structured, ask};
 pub use timer::{Clock, Sleep};
 #[cfg(feature = "tokio")]
 pub use timer::{tokio_clock, tokio_sleep};
+
+pub use schemars;

@@ -9,6 +9,7 @@ mod emotion;
 #[cfg(test)]
 mod fixture;
 pub mod lexical;
+pub mod llm;
 pub mod packet;
 pub mod query;
 pub mod render;
@@ -25,6 +26,7 @@ pub use assemble::{assemble, source_turns};
 pub use config::{Boosts, RetrievalConfig, SourceScope, ViewWeights};
 pub use corpus::Corpus;
 pub use cue::{CueScore, CueWeights, cue_score};
+pub use llm::{AnswerStyle, LlmAnswerer, LlmAnswererConfig, LlmRewriter, LlmRewriterConfig};
 pub use packet::{Background, LinkedUnit, Packet, PacketStyle, PrimaryUnit, SourceSpan, UnitScore};
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
 pub use retriever::{Ranked, rank};

@@ -4,7 +4,8 @@
 //!
 //! - [`Segmenter`] is what the rest of the system holds; [`Bws`] is the method's own, [`FixedWindow`], [`WholeSession`]
 //!   and [`TurnPairs`] are the variants it is compared with.
-//! - [`BoundaryDetector`] says where the situation changes within a window; [`CohesionDetector`] does so offline.
+//! - [`BoundaryDetector`] says where the situation changes within a window; [`CohesionDetector`] does so offline,
+//!   [`LlmDetector`] asks a language model.
 
 pub mod bws;
 pub mod cohesion;
@@ -12,6 +13,7 @@ pub mod detect;
 pub mod dialogue;
 pub mod error;
 pub mod fragment;
+pub mod llm;
 pub mod repair;
 pub mod segmenter;
 #[cfg(any(test, feature = "testing"))]
@@ -26,5 +28,6 @@ pub use detect::{BoundaryCue, BoundaryDetector, BoundarySpan, DetectError, Fallb
 pub use dialogue::{Conversation, DialogueError, Role, Session, SessionId, Turn, TurnSpan};
 pub use error::SegmentError;
 pub use fragment::Fragment;
+pub use llm::{LlmDetector, LlmDetectorConfig};
 pub use segmenter::{IncrementalSegmenter, Segmenter};
 pub use variants::{FixedWindow, FixedWindowConfig, TurnPairs, WholeSession};

@@ -4,6 +4,7 @@
 
 pub mod extract;
 pub mod link;
+pub mod llm;
 pub mod longitudinal;
 pub mod offline;
 pub mod pipeline;
@@ -15,6 +16,10 @@ pub mod unit;
 pub use extract::{ExtractError, Extraction, ExtractionInput, UnitExtractor};
 pub use link::{
     Comparison, LinkError, LinkRules, Neighbour, OlderUnitChange, RelationClassifier, RuleClassifier,
+};
+pub use llm::{
+    FusionCheck, LlmClassifier, LlmClassifierConfig, LlmExtractor, LlmExtractorConfig, LlmUpdater,
+    LlmUpdaterConfig,
 };
 pub use longitudinal::{
     Longitudinal, LongitudinalError, LongitudinalUpdater, ProfileEntry, ProfileTopic, RuleUpdater,

@@ -53,7 +53,7 @@ impl RuleRewriter {
 }
 
 /// Time expressions of the question. Without the day of asking only absolute ones keep their interval.
-fn times_of(text: &str, question: &Question<'_>) -> Vec<EventTime> {
+pub(crate) fn times_of(text: &str, question: &Question<'_>) -> Vec<EventTime> {
     // Any day serves to find the expressions; those that hang on it lose their interval below.
     let anchor = jiff::civil::date(2000, 1, 1);
     let said_on = question.asked_at.map_or(anchor, jiff::civil::DateTime::date);

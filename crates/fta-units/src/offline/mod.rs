@@ -7,19 +7,19 @@
 //!
 //! Not here: time expressions (`crate::time`) and links between units (`crate::link`).
 
-mod affect;
-mod build;
+pub(crate) mod affect;
+pub(crate) mod build;
 mod coverage;
 mod draft;
-mod fuse;
-mod lexicon;
-mod people;
-mod person;
+pub(crate) mod fuse;
+pub(crate) mod lexicon;
+pub(crate) mod people;
+pub(crate) mod person;
 mod sentences;
 mod situation;
 #[cfg(test)]
 mod tests;
-mod turns;
+pub(crate) mod turns;
 
 use async_trait::async_trait;
 use fta_segment::TurnSpan;
