@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use fta_mem::{
-    LinkingConfig, MemoryConfig,
+    MemoryConfig,
     profile::{AnswerForm, Construction, LocalConfig, ModelKind, Profile, ServerConfig, StepsConfig},
     retrieve::RetrievalConfig,
 };
@@ -30,8 +30,8 @@ pub(crate) struct FileConfig {
     pub(crate) preset: Option<Preset>,
     /// Settings of retrieval that differ from the preset.
     pub(crate) retrieval: Table,
-    /// Settings of linking.
-    pub(crate) linking: LinkingConfig,
+    /// Settings of linking that differ from what goes with the profile.
+    pub(crate) linking: Table,
     /// Where replies come from.
     pub(crate) profile: ModelKind,
     /// How a memory is built with a model.
@@ -137,7 +137,10 @@ impl FileConfig {
         let mut table = Table::try_from(preset).context("settings of retrieval cannot be written")?;
         overlay(&mut table, self.retrieval.clone());
         let retrieval = table.try_into().context("`[retrieval]` of the settings")?;
-        Ok(MemoryConfig { retrieval, linking: self.linking.clone() })
+        let mut table = Table::try_from(self.profile().linking()).context("linking cannot be written")?;
+        overlay(&mut table, self.linking.clone());
+        let linking = table.try_into().context("`[linking]` of the settings")?;
+        Ok(MemoryConfig { retrieval, linking })
     }
 }
 

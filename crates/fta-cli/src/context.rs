@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
@@ -64,32 +64,39 @@ impl Context {
         }
     }
 
-    /// Opens the memory in a directory, which is made if it is not there.
+    /// Opens the memory in a directory, which is made if it is not there. `by`: who does the steps.
     ///
     /// # Errors
-    /// The directory cannot be used.
-    pub(crate) fn open(&self, directory: &Path) -> Result<Memory> {
-        Memory::builder()
+    /// The directory cannot be used, or the model cannot.
+    pub(crate) fn open(&self, directory: &Path, by: Steps) -> Result<Memory> {
+        let mut builder = Memory::builder()
             .path(directory)
             .embedder(Arc::clone(&self.embedder) as Arc<_>)
-            .config(self.settings.config.clone())
-            .build()
-            .with_context(|| format!("memory in `{}` cannot be opened", directory.display()))
+            .config(self.settings.config.clone());
+        let model = match by {
+            Steps::Rules => None,
+            Steps::Profile => self.open_model(Some(directory))?,
+        };
+        match model {
+            Some(model) => builder = builder.profile(&self.settings.profile, &model)?,
+            None => builder = builder.journal(forget(directory.join(JOURNAL))),
+        }
+        builder.build().with_context(|| format!("memory in `{}` cannot be opened", directory.display()))
     }
 
     /// Opens the memory of the settings, for writing.
     ///
     /// # Errors
-    /// The directory cannot be used.
-    pub(crate) fn memory(&self) -> Result<Memory> {
-        self.open(&self.settings.data)
+    /// The directory cannot be used, or the model cannot.
+    pub(crate) fn memory(&self, by: Steps) -> Result<Memory> {
+        self.open(&self.settings.data, by)
     }
 
     /// Opens the memory of the settings, which must be there.
     ///
     /// # Errors
     /// There is none, or it cannot be opened.
-    pub(crate) fn existing_memory(&self) -> Result<Memory> {
+    pub(crate) fn existing_memory(&self, by: Steps) -> Result<Memory> {
         let directory = &self.settings.data;
         if !directory.is_dir() {
             bail!(
@@ -97,17 +104,43 @@ impl Context {
                 directory.display()
             );
         }
-        self.memory()
+        self.memory(by)
     }
 
-    /// The user of the settings, or the only one there is.
+    /// The user of the settings, or the only one there is, with every step done by rules: for looking and changing,
+    /// which should not wait for a model to be loaded.
     ///
     /// # Errors
     /// There is no such user, or there are several and none is named.
     pub(crate) fn user(&self) -> Result<UserMemory> {
-        let memory = self.existing_memory()?;
+        self.user_by(Steps::Rules)
+    }
+
+    /// As [`Context::user`], with the steps done as the profile says.
+    ///
+    /// # Errors
+    /// As [`Context::user`]; or the model cannot be used.
+    pub(crate) fn user_by(&self, by: Steps) -> Result<UserMemory> {
+        let memory = self.existing_memory(by)?;
         let name = choose_user(&memory.namespaces()?, self.settings.user.as_ref(), &self.settings.data)?;
         memory.user(name.clone()).with_context(|| format!("memory of `{name}` cannot be read"))
+    }
+}
+
+/// Who does the steps of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// The rules, whatever the profile says.
+    Rules,
+    /// The rules or the model, as the profile says.
+    Profile,
+}
+
+/// Removes the replies that a build with a model left behind; without the model there is nobody else to do it.
+fn forget(journal: PathBuf) -> impl Fn() -> std::io::Result<()> + Send + Sync + 'static {
+    move || match std::fs::remove_dir_all(&journal) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

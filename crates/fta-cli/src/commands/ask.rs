@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     args::{Ask, RetrieveArgs, Search},
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
     render::{
         answer, date,
@@ -29,7 +29,7 @@ impl RetrieveArgs {
 
 /// Answers one question.
 pub(crate) async fn ask(context: &Context, args: &Ask) -> Result<Exit> {
-    let user = context.user()?;
+    let user = context.user_by(Steps::Profile)?;
     context.embedder.load()?;
     answer_one(context, &user, &args.question.join(" "), &args.retrieve.options(), args.show_packet).await
 }
@@ -64,7 +64,7 @@ const CHAT_HELP: &str = "a question, `/show u12`, or `/quit`";
 
 /// Answers questions from standard input, one a line.
 pub(crate) async fn chat(context: &Context, args: &RetrieveArgs) -> Result<Exit> {
-    let user = context.user()?;
+    let user = context.user_by(Steps::Profile)?;
     context.embedder.load()?;
     let prompts = stdin().is_terminal();
     if prompts {
@@ -115,7 +115,7 @@ struct Found {
 
 /// Ranks units for a query.
 pub(crate) async fn search(context: &Context, args: &Search) -> Result<Exit> {
-    let user = context.user()?;
+    let user = context.user_by(Steps::Profile)?;
     context.embedder.load()?;
     let packet = user.retrieve(&args.query.join(" "), &args.retrieve.options()).await?;
     let ranked = packet.ranked();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::ingest::count;
 use crate::{
     args::Demo,
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
     input::{self, Format},
     render::{answer, table::cut, unit, wire::WireAnswer},
@@ -78,7 +78,7 @@ pub(crate) async fn run(context: &Context, args: &Demo) -> Result<Exit> {
     let temporary =
         tempfile::Builder::new().prefix("fta-demo-").tempdir().context("no temporary directory")?;
     let directory = args.keep.as_deref().unwrap_or(temporary.path());
-    let memory = context.open(directory)?;
+    let memory = context.open(directory, Steps::Profile)?;
     let user = memory.user(Namespace::new("ines")?)?;
     let loaded = input::parse("ines.json", DIALOGUE, Format::Chat)?;
     let sessions = loaded.cases.iter().flat_map(|case| &case.conversation.sessions);

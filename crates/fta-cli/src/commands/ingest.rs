@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     args::Ingest,
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
     input::{self, Loaded},
 };
@@ -57,7 +57,7 @@ pub(crate) async fn run(context: &Context, args: &Ingest) -> Result<Exit> {
         loaded.push(file);
     }
     context.embedder.load()?;
-    let memory = context.memory()?;
+    let memory = context.memory(Steps::Profile)?;
     let mut files = Vec::with_capacity(loaded.len());
     for file in &loaded {
         files.push(store(context, &memory, file).await?);

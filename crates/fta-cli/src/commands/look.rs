@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     args::{Links, List, Show},
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
     render::{
         date,
@@ -180,7 +180,8 @@ struct Users {
 
 /// Lists users.
 pub(crate) fn users(context: &Context) -> Result<Exit> {
-    let users: Vec<String> = context.existing_memory()?.namespaces()?.into_iter().map(String::from).collect();
+    let users: Vec<String> =
+        context.existing_memory(Steps::Rules)?.namespaces()?.into_iter().map(String::from).collect();
     let (text, any) = (users.join("\n"), !users.is_empty());
     context.printer.data("users", Users { users }, || text)?;
     Ok(Exit::found(any))

@@ -12,7 +12,10 @@ use fta_mem::{
 use serde::Serialize;
 
 use super::ingest::count;
-use crate::{context::Context, exit::Exit};
+use crate::{
+    context::{Context, Steps},
+    exit::Exit,
+};
 
 /// One check of `fta doctor`.
 #[derive(Serialize)]
@@ -196,7 +199,7 @@ struct Retried {
 /// Does again what was done offline because a model failed.
 pub(crate) async fn retry(context: &Context) -> Result<Exit> {
     context.embedder.load()?;
-    let user = context.user()?;
+    let user = context.user_by(Steps::Profile)?;
     let sessions = user.retry().await?;
     let left = sessions.iter().filter(|s| !s.fallbacks.is_empty()).count();
     for report in &sessions {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::ingest::count;
 use crate::{
     args::{Export, Import},
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
 };
 
@@ -64,9 +64,9 @@ const NAMELESS: &str = "say whose memory this becomes with `--user NAME`";
 pub(crate) async fn import(context: &Context, args: &Import) -> Result<Exit> {
     let name = args.file.display();
     let user = if let Some(user) = &context.settings.user {
-        context.memory()?.user(user.clone())?
+        context.memory(Steps::Rules)?.user(user.clone())?
     } else if context.settings.data.is_dir() {
-        let memory = context.memory()?;
+        let memory = context.memory(Steps::Rules)?;
         let users = memory.namespaces()?;
         let [only] = users.as_slice() else { bail!(NAMELESS) };
         memory.user(only.clone())?

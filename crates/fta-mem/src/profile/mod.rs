@@ -4,6 +4,7 @@
 //! [`MemoryBuilder::profile`](crate::MemoryBuilder::profile) the steps.
 
 mod model;
+mod steps;
 
 use std::path::PathBuf;
 

@@ -199,6 +199,12 @@ pub enum ProfileError {
     #[cfg(feature = "http")]
     #[error(transparent)]
     Http(#[from] fta_llm::http::ConfigError),
+    /// A prompt cannot be used.
+    #[error("prompts cannot be used")]
+    Prompt(#[from] fta_llm::PromptError),
+    /// Windows of the segmentation are out of range.
+    #[error("windows of the segmentation cannot be used")]
+    Segment(#[from] fta_segment::SegmentError),
     /// Settings of repeated requests cannot be used.
     #[error("requests cannot be repeated as `llm.attempts` says")]
     Retry(#[from] fta_llm::RetryPolicyError),
