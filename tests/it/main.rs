@@ -8,4 +8,5 @@ mod deletion;
 mod facade;
 mod fallback;
 mod hostile;
+mod model;
 mod support;

@@ -21,6 +21,8 @@ pub mod replay;
 pub mod retry;
 pub mod scripted;
 pub mod structured;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod timer;
 
 pub use cache::{CacheStats, DiskCache};

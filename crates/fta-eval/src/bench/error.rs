@@ -37,6 +37,9 @@ pub enum BenchError {
         /// The cause.
         source: Box<fta_mem::Error>,
     },
+    /// The steps of a profile cannot be made.
+    #[error("steps by model cannot be made")]
+    Profile(#[from] fta_mem::profile::ProfileError),
     /// A conversation's id is no name for a memory.
     #[error("`{conversation}` cannot name a memory")]
     Name {

@@ -5,11 +5,13 @@
 pub mod answers;
 pub mod arms;
 pub mod bm25;
+pub mod cost;
 pub mod coverage;
 mod embedder;
 mod error;
 mod memory;
 pub mod retrieval;
+pub mod stand_in;
 mod table;
 pub mod temporal;
 
