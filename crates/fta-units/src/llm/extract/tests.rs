@@ -82,7 +82,7 @@ async fn a_reply_becomes_units_with_anchors_read_off_the_evidence() {
         exam.evidence.quotes,
         [Quote { turn: 0, start: 0, end: 23 }, Quote { turn: 1, start: 0, end: 29 }]
     );
-    assert_eq!(exam.time.event.as_ref().map(|e| e.describe()).as_deref(), Some("3 May 2024"));
+    assert_eq!(exam.time.event.as_ref().map(crate::EventTime::describe).as_deref(), Some("3 May 2024"));
     assert_eq!(exam.time.completion, Completion::Completed);
     assert_eq!(exam.affect.emotions, ["relief"]);
     assert_eq!(
@@ -97,7 +97,7 @@ async fn a_reply_becomes_units_with_anchors_read_off_the_evidence() {
     assert_eq!(plan.evidence.turns, TurnSpan::new(2, 4));
     assert_eq!(plan.fact.situation, SituationType::HomeworkOrPlan);
     assert_eq!((plan.status, plan.time.orientation), (UnitStatus::Pending, TimeOrientation::Future));
-    assert_eq!(plan.time.event.as_ref().map(|e| e.describe()).as_deref(), Some("13 May 2024"));
+    assert_eq!(plan.time.event.as_ref().map(crate::EventTime::describe).as_deref(), Some("13 May 2024"));
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn filler_needs_no_call_unless_all_is_the_models() {
     assert!(extractor(&model, LlmExtractorConfig::default()).extract(input).await.unwrap().units.is_empty());
     assert_eq!(model.requests().len(), 0);
     assert!(extractor(&model, LlmExtractorConfig::paper()).extract(input).await.unwrap().units.is_empty());
-    assert_eq!(model.requests()[0].temperature, 0.7);
+    assert!((model.requests()[0].temperature - 0.7).abs() < 1e-9);
 }
 
 #[tokio::test]
