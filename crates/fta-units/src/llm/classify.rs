@@ -204,3 +204,6 @@ impl RelationClassifier for LlmClassifier {
         Ok(labels)
     }
 }
+
+#[cfg(test)]
+mod tests;

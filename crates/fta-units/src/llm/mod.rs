@@ -5,6 +5,8 @@
 
 mod classify;
 mod extract;
+#[cfg(test)]
+mod fixture;
 mod update;
 
 pub use self::{

@@ -183,8 +183,9 @@ impl<'a> Scene<'a> {
             }
         }
         let context = said_at.map(|at| TimeContext::on(at.date()));
-        let event = event_time(said(&wire.event_time), claim, &found, context.as_ref());
         let mut orientation = TimeOrientation::from(wire.time_orientation);
+        let event = event_time(said(&wire.event_time), claim, &found, context.as_ref())
+            .map(|event| turned(event, orientation, context.as_ref()));
         if orientation == TimeOrientation::Unknown {
             orientation = event.as_ref().map_or(orientation, |e| e.orientation);
         }
@@ -233,6 +234,21 @@ fn event_time(
     (own.interval != Some(DateInterval::day(context.said_on))).then_some(own)
 }
 
+/// The event as the reply's orientation has it: a bare "Monday" is the last or the next one, and the model read the sentence.
+fn turned(event: EventTime, orientation: TimeOrientation, context: Option<&TimeContext>) -> EventTime {
+    let frame = match (event.orientation, orientation) {
+        (TimeOrientation::Past, TimeOrientation::Future) => "I will go",
+        (TimeOrientation::Future, TimeOrientation::Past) => "I went",
+        _ => return event,
+    };
+    let Some(context) = context else { return event };
+    let found = find_times(&format!("{frame} {}", event.text), context).into_iter().map(|m| m.time);
+    found
+        .filter(|t| t.interval.is_some())
+        .find(|t| t.orientation == orientation)
+        .map_or(event.clone(), |time| EventTime { text: event.text, ..time })
+}
+
 /// The emotions of a field: the lexicon's nouns where it knows the words, else the words.
 fn emotion_nouns(field: &str) -> Vec<String> {
     let mut nouns: Vec<String> = Vec::new();
@@ -263,6 +279,22 @@ mod tests {
         assert_eq!(emotion_nouns("wistful"), ["wistful"]);
         assert_eq!(emotion_nouns("Unknown"), [""; 0]);
         assert_eq!(emotion_nouns("she has a strange mood today; neutral"), [""; 0]);
+    }
+
+    #[test]
+    fn a_bare_day_lies_where_the_reply_has_it() {
+        let context = TimeContext::on(date(2024, 5, 8));
+        let check = |phrase: &str, orientation: TimeOrientation, expect: &str| {
+            let event = find_times(phrase, &context).remove(0).time;
+            let event = turned(event, orientation, Some(&context));
+            assert_eq!(event.describe(), expect, "{phrase} {orientation:?}");
+        };
+        check("on Monday", TimeOrientation::Past, "6 May 2024");
+        check("on Monday", TimeOrientation::Future, "13 May 2024");
+        check("on Monday", TimeOrientation::Unknown, "6 May 2024");
+        // What the words say counts for more.
+        check("last Monday", TimeOrientation::Future, "6 May 2024");
+        check("next Monday", TimeOrientation::Past, "13 May 2024");
     }
 
     #[test]
