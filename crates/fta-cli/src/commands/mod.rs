@@ -20,7 +20,7 @@ use crate::{args::Command, context::Context, exit::Exit, settings::Settings};
 /// Whatever made it fail, for people to read.
 pub(crate) fn run(command: Command, settings: Settings) -> Result<Exit> {
     let context = Context::new(settings);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.context("threads cannot be started")?;
     runtime.block_on(dispatch(command, &context))
 }

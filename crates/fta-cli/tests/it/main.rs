@@ -3,6 +3,7 @@
 //! Needs the embedding model in the cache: `cargo xtask setup` fetches it, `cargo xtask test` runs that first.
 
 mod memory;
+mod model;
 mod usage;
 
 use std::{
@@ -51,7 +52,12 @@ fn fta_with_input(data: &Path, arguments: &[&str], input: &str) -> Ran {
 
 fn command(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fta"));
-    command.env_remove("FTA_USER").env_remove("FTA_OFFLINE").env("FTA_DATA", data).arg("--offline");
+    let settings =
+        ["USER", "OFFLINE", "CONFIG", "PROFILE", "LLM_URL", "LLM_MODEL", "LLM_KEY", "LOCAL_MODEL", "STEPS"];
+    for setting in settings {
+        command.env_remove(format!("FTA_{setting}"));
+    }
+    command.env("FTA_DATA", data).arg("--offline");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

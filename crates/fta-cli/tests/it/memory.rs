@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{fta, fta_with_input};
 
-const CHAT: &str = r#"[
+pub(crate) const CHAT: &str = r#"[
   {"id": "s1", "timestamp": "2024-03-04T18:30", "messages": [
     {"role": "seeker", "name": "Ines", "content": "I started as a night nurse at the Marienhof clinic two weeks ago."},
     {"role": "supporter", "name": "Robin", "content": "How do you sleep?"},

@@ -160,7 +160,7 @@ impl CostReport {
     /// The table, as Markdown: steps, totals, and the totals at the size of the whole of LoCoMo.
     pub fn render(&self) -> String {
         let [conversations, sessions, turns] = self.size;
-        let mut out = format!(
+        let head = format!(
             "{conversations} conversations, {sessions} sessions, {turns} turns; tokens of {}\n\n",
             self.tokenizer
         );
@@ -199,7 +199,7 @@ impl CostReport {
             String::new(),
             millions(tokens),
         ]);
-        out + &table.render()
+        head + &table.render()
     }
 }
 

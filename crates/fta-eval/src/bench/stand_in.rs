@@ -159,10 +159,12 @@ fn rewrite(asked: &str) -> Value {
     })
 }
 
-/// The claim of the first primary unit.
+/// The claim of the first primary unit, else the first source turn that a unit rests on.
 fn answer(asked: &str) -> Value {
     let primary = rows(section(asked, "Primary evidence:").unwrap_or(""));
-    match primary.first() {
+    let source = rows(section(asked, "Source turns:").unwrap_or(""));
+    let of_source = source.iter().find(|row| row.len() >= 3 && row[0] != "");
+    match primary.first().or(of_source) {
         Some(row) => json!({"units": [row[0]], "answerable": true, "answer": row[2]}),
         None => json!({"units": [], "answerable": false, "answer": "Not mentioned in the conversation"}),
     }
