@@ -3,6 +3,8 @@
 //! This crate knows nothing of dialogues, units or embeddings. [`UsageMeter`] counts what a pipeline asks for;
 //! [`ScriptedModel`] stands in for a model in tests. Neither reads a clock or the network.
 
+#[cfg(feature = "candle")]
+pub mod candle;
 pub mod error;
 pub mod meter;
 pub mod model;

@@ -132,6 +132,21 @@ pub trait LanguageModel: Send + Sync {
     /// # Errors
     /// [`ModelError`], by remedy.
     async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ModelError>;
+
+    /// Replies to a chat and hands the text on as it comes, in whole characters; the pieces together are the
+    /// reply's text. A model that cannot do so hands it on in one piece.
+    ///
+    /// # Errors
+    /// [`ModelError`], by remedy; text may have been handed on before.
+    async fn complete_streaming(
+        &self,
+        request: ChatRequest,
+        on_text: &mut (dyn for<'text> FnMut(&'text str) + Send),
+    ) -> Result<ChatReply, ModelError> {
+        let reply = self.complete(request).await?;
+        on_text(&reply.text);
+        Ok(reply)
+    }
 }
 
 macro_rules! forward {
@@ -143,6 +158,13 @@ macro_rules! forward {
             }
             async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ModelError> {
                 (**self).complete(request).await
+            }
+            async fn complete_streaming(
+                &self,
+                request: ChatRequest,
+                on_text: &mut (dyn for<'text> FnMut(&'text str) + Send),
+            ) -> Result<ChatReply, ModelError> {
+                (**self).complete_streaming(request, on_text).await
             }
         }
     )*};

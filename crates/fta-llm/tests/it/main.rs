@@ -1,0 +1,4 @@
+//! The crate as its users call it.
+
+#[cfg(feature = "candle")]
+mod candle;
