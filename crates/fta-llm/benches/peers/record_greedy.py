@@ -10,11 +10,14 @@ import json
 import pathlib
 import sys
 
+import numpy
 from llama_cpp import Llama
 
 SYSTEM = "You answer in one short sentence."
 QUESTIONS = [
     "Why is the sky blue?",
+    "Write the letters of the alphabet, separated by commas.",
+    "Say the numbers 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 again.",
     "Anna said on Monday: \"I adopted a puppy, his name is Biscuit!\"  \nWhat did Anna adopt, and when? It cost 1250 euros.",
 ]
 MODELS = {
@@ -37,7 +40,8 @@ def main(models, output):
     for name, form in MODELS.items():
         path = pathlib.Path(models) / name / "model.gguf"
         model = Llama(
-            str(path), n_ctx=1024, n_threads=1, n_threads_batch=1, type_k=0, type_v=0, flash_attn=False, verbose=False
+            str(path), n_ctx=1024, n_threads=1, n_threads_batch=1, type_k=0, type_v=0, flash_attn=False,
+            logits_all=True, verbose=False,
         )
         cases = []
         for question in QUESTIONS:
@@ -49,7 +53,14 @@ def main(models, output):
                     break
                 tokens.append(token)
             text = model.detokenize(tokens).decode("utf-8", "replace")
-            cases.append({"question": question, "prompt": list(ids), "tokens": tokens, "text": text})
+            # How far each token was ahead of the next best: other roundings may choose otherwise where it is little.
+            model.reset()
+            model.eval(list(ids) + tokens)
+            best = [numpy.sort(model.scores[len(ids) - 1 + i])[-2:] for i in range(len(tokens))]
+            margins = [round(float(second[1] - second[0]), 3) for second in best]
+            cases.append(
+                {"question": question, "prompt": list(ids), "tokens": tokens, "margins": margins, "text": text}
+            )
         record = {
             "made_by": "llama-cpp-python 0.3.36, benches/peers/record_greedy.py",
             "system": SYSTEM,

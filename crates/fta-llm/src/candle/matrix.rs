@@ -17,6 +17,8 @@ use super::{
 pub(super) struct Engine {
     /// Our own kernel, where the machine has what it takes; else candle's.
     pub(super) kernel: Option<Kernel>,
+    /// Whether candle multiplies weights of single precision.
+    pub(super) is_widened: bool,
     /// More threads than the one that asks.
     pub(super) pool: Option<rayon::ThreadPool>,
 }
@@ -85,6 +87,9 @@ impl Matrix {
         }
         let mut matrix = tensor(info, bytes)?;
         let table = is_table.then(|| matrix.dequantize(&Device::Cpu)).transpose()?;
+        if engine.is_widened {
+            return Ok(Self::Candle { product: QMatMul::Tensor(matrix.dequantize(&Device::Cpu)?), table });
+        }
         // candle has no vector code for these; eight bits hold their quants as they are, or nearly.
         if matches!(info.dtype, GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1) {
             matrix = QTensor::quantize(&matrix.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?;

@@ -14,6 +14,8 @@ mod matrix;
 mod network;
 mod sampling;
 mod template;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tile_kernels;
 mod tiles;
@@ -56,6 +58,9 @@ pub enum Products {
     Automatic,
     /// Always candle. Slower; of `Q4_1`, `Q5_0` and `Q5_1`, for which candle has no vector code, it makes `Q8_0`.
     Candle,
+    /// candle, with all weights widened to single precision: slow, and takes four bytes a weight. Nothing is rounded
+    /// but the file's own weights, so this is what others are compared with.
+    Widened,
 }
 
 /// How to run a model of a GGUF file.
@@ -181,7 +186,8 @@ impl GgufModel {
         let mut gguf = Gguf::open(&config.path)?;
         let tokenizer = GgufTokenizer::read(&gguf)?;
         let engine = Engine {
-            kernel: if config.products == Products::Candle { None } else { Kernel::detect() },
+            kernel: if config.products == Products::Automatic { Kernel::detect() } else { None },
+            is_widened: config.products == Products::Widened,
             pool: pool(config.threads)?,
         };
         let network = Network::read(&mut gguf, tokenizer.tokenizer.vocabulary.len(), engine)?;
