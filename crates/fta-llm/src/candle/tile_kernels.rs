@@ -143,19 +143,19 @@ mod avx512 {
                 let mut row = 0;
                 // Blocks of several rows use each load of weights that often.
                 while row + 8 <= input.rows() {
-                    tile_rows::<BITS, SCALES, 8>(lines, input, row, &mut out[index * TILE_ROWS..], width);
+                    tile_rows::<BITS, SCALES, 8>(lines, input, row, out, (index * TILE_ROWS, width));
                     row += 8;
                 }
                 if row + 4 <= input.rows() {
-                    tile_rows::<BITS, SCALES, 4>(lines, input, row, &mut out[index * TILE_ROWS..], width);
+                    tile_rows::<BITS, SCALES, 4>(lines, input, row, out, (index * TILE_ROWS, width));
                     row += 4;
                 }
                 if row + 2 <= input.rows() {
-                    tile_rows::<BITS, SCALES, 2>(lines, input, row, &mut out[index * TILE_ROWS..], width);
+                    tile_rows::<BITS, SCALES, 2>(lines, input, row, out, (index * TILE_ROWS, width));
                     row += 2;
                 }
                 if row < input.rows() {
-                    tile_rows::<BITS, SCALES, 1>(lines, input, row, &mut out[index * TILE_ROWS..], width);
+                    tile_rows::<BITS, SCALES, 1>(lines, input, row, out, (index * TILE_ROWS, width));
                 }
             }
         }
@@ -166,7 +166,7 @@ mod avx512 {
             input: &Blocks,
             first: usize,
             out: &mut [f32],
-            width: usize,
+            (column, width): (usize, usize),
         ) {
             let format = const { format::<BITS, SCALES>() };
             let mut sums = [_mm512_setzero_ps(); ROWS];
@@ -184,9 +184,9 @@ mod avx512 {
                 let mut values = [0.0; TILE_ROWS];
                 // SAFETY: the array has the sixteen values that are written.
                 unsafe { _mm512_storeu_ps(values.as_mut_ptr(), sum) };
-                let row = &mut out[(first + i) * width..];
-                let n = TILE_ROWS.min(row.len()).min(width);
-                row[..n].copy_from_slice(&values[..n]);
+                // The last tile may reach beyond the matrix.
+                let n = TILE_ROWS.min(width - column);
+                out[(first + i) * width + column..][..n].copy_from_slice(&values[..n]);
             }
         }
 

@@ -153,16 +153,15 @@ impl Format {
     /// Puts a block of a file into a record; `part` counts the blocks of the file within the record.
     fn put(self, dtype: GgmlDType, record: &mut [Line], row: usize, part: usize, bytes: &[u8]) {
         let (quants, scales) = record.split_at_mut(self.blocks() * self.block_lines());
-        let mut put = |block: usize, column: usize, quant: u8| {
-            self.put_quant(&mut quants[block * self.block_lines()..], row, column, quant);
+        let mut put = |block: usize, values: [u8; BLOCK]| {
+            self.put_quants(&mut quants[block * self.block_lines()..], row, values);
         };
-        let half = |line: &mut Line, index: usize, bytes: &[u8]| line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
+        let half =
+            |line: &mut Line, index: usize, bytes: &[u8]| line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
         match dtype {
             GgmlDType::Q8_0 => {
                 half(&mut scales[0], part * TILE_ROWS + row, &bytes[..2]);
-                for (column, &quant) in bytes[2..].iter().enumerate() {
-                    put(part, column, quant.wrapping_add(128));
-                }
+                put(part, std::array::from_fn(|column| bytes[2 + column].wrapping_add(128)));
             }
             GgmlDType::Q4_0 | GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => {
                 half(&mut scales[0], part * TILE_ROWS + row, &bytes[..2]);
@@ -174,29 +173,29 @@ impl Format {
                 };
                 let (high, low) = rest.split_at(if self.bits == 5 { 4 } else { 0 });
                 let high = high.iter().rev().fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte));
-                for column in 0..BLOCK {
+                let low: &[u8; 16] = low.try_into().expect("a block of the type has 16 bytes of quants");
+                put(part, std::array::from_fn(|column| {
                     let byte = low[column % 16];
                     let quant = if column < 16 { byte & 15 } else { byte >> 4 };
-                    put(part, column, quant | ((high >> column & 1) as u8) << 4);
-                }
+                    quant | ((high >> column & 1) as u8) << 4
+                }));
             }
             GgmlDType::Q4K | GgmlDType::Q5K => {
                 half(&mut scales[4], row, &bytes[..2]);
                 half(&mut scales[4], TILE_ROWS + row, &bytes[2..4]);
+                let (high, low) = bytes[16..].split_at(if self.bits == 5 { 32 } else { 0 });
                 for block in 0..8 {
                     let (scale, minimum) = nested_scale(&bytes[4..16], block);
                     let at = block * TILE_ROWS + row;
                     scales[at / 64].0[at % 64] = scale;
                     scales[2 + at / 64].0[at % 64] = minimum;
-                }
-                let (high, low) = bytes[16..].split_at(if self.bits == 5 { 32 } else { 0 });
-                for block in 0..8 {
-                    for column in 0..BLOCK {
-                        let byte = low[block / 2 * 32 + column];
-                        let quant = if block % 2 == 0 { byte & 15 } else { byte >> 4 };
-                        let fifth = high.get(column).map_or(0, |bits| bits >> block & 1);
-                        put(block, column, quant | fifth << 4);
+                    let low = &low[block / 2 * 32..][..32];
+                    let mut quants: [u8; BLOCK] =
+                        std::array::from_fn(|column| low[column] >> (block % 2 * 4) & 15);
+                    for (quant, bits) in quants.iter_mut().zip(high) {
+                        *quant |= (bits >> block & 1) << 4;
                     }
+                    put(block, quants);
                 }
             }
             GgmlDType::Q6K => {
@@ -206,29 +205,38 @@ impl Format {
                     scales[at / 64].0[at % 64] = scale;
                 }
                 for block in 0..8 {
-                    let (low, high) = (&bytes[block / 4 * 64..], &bytes[128 + block / 4 * 32..]);
                     let quarter = block % 4;
-                    for column in 0..BLOCK {
-                        let byte = low[quarter % 2 * 32 + column];
-                        let quant = if quarter < 2 { byte & 15 } else { byte >> 4 };
-                        put(block, column, quant | (high[column] >> (2 * quarter) & 3) << 4);
-                    }
+                    let low = &bytes[block / 4 * 64 + quarter % 2 * 32..][..32];
+                    let high = &bytes[128 + block / 4 * 32..][..32];
+                    put(block, std::array::from_fn(|column| {
+                        (low[column] >> (quarter / 2 * 4) & 15) | (high[column] >> (2 * quarter) & 3) << 4
+                    }));
                 }
             }
             _ => unreachable!("`Format::of` names the types above"),
         }
     }
 
-    fn put_quant(self, lines: &mut [Line], row: usize, column: usize, quant: u8) {
-        let (group, byte) = (column / 4, 4 * row + column % 4);
+    /// Puts the quants of one row of a block in their places, four columns at a time.
+    fn put_quants(self, lines: &mut [Line], row: usize, quants: [u8; BLOCK]) {
+        let words = quants.as_chunks::<4>().0;
+        let word = |group: usize| u32::from_le_bytes(words[group]);
+        let mut put = |line: usize, word: u32| lines[line].0[4 * row..4 * row + 4].copy_from_slice(&word.to_le_bytes());
         if self.bits == 8 {
-            lines[group].0[byte] = quant;
+            (0..8).for_each(|group| put(group, word(group)));
             return;
         }
-        lines[group % 4].0[byte] |= (quant & 15) << (group / 4 * 4);
+        for group in 0..4 {
+            put(group, (word(group) & 0x0F0F_0F0F) | (word(group + 4) & 0x0F0F_0F0F) << 4);
+        }
+        let upper = |group: usize| word(group) >> 4 & 0x0303_0303;
         match self.bits {
-            5 => lines[4].0[byte] |= (quant >> 4) << group,
-            6 => lines[4 + group / 4].0[byte] |= (quant >> 4) << (group % 4 * 2),
+            5 => put(4, (0..8).fold(0, |bits, group| bits | (upper(group) & 0x0101_0101) << group)),
+            6 => {
+                let four = |first: usize| (0..4).fold(0, |bits, group| bits | upper(first + group) << (2 * group));
+                put(4, four(0));
+                put(5, four(4));
+            }
             _ => {}
         }
     }
@@ -288,4 +296,119 @@ pub(super) fn half_to_f32(bits: u16) -> f32 {
         _ => (1.0 + fraction / 1024.0) * 2.0_f32.powi(exponent - 15),
     };
     if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{
+        Device, Tensor,
+        quantized::{QStorage, QTensor},
+    };
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::candle::tile_kernels::{Blocks, Kernel};
+
+    const TYPES: [GgmlDType; 8] = [
+        GgmlDType::Q4_0,
+        GgmlDType::Q4_1,
+        GgmlDType::Q5_0,
+        GgmlDType::Q5_1,
+        GgmlDType::Q8_0,
+        GgmlDType::Q4K,
+        GgmlDType::Q5K,
+        GgmlDType::Q6K,
+    ];
+
+    /// Values that differ in size from block to block, without a generator that could change.
+    fn values(n: usize, seed: u64) -> Vec<f32> {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        (0..n)
+            .map(|i| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                ((state >> 40) as f32 / (1_u64 << 24) as f32 - 0.45) * (1.0 + (i / 32 % 5) as f32)
+            })
+            .collect()
+    }
+
+    fn quantised(dtype: GgmlDType, rows: usize, columns: usize, seed: u64) -> (Vec<u8>, Vec<f32>) {
+        let tensor = Tensor::from_vec(values(rows * columns, seed), (rows, columns), &Device::Cpu).unwrap();
+        let quantised = QTensor::quantize(&tensor, dtype).unwrap();
+        let exact = quantised.dequantize(&Device::Cpu).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+        (quantised.data().unwrap().into_owned(), exact)
+    }
+
+    #[test]
+    fn half_precision_is_read_as_candle_reads_it() {
+        for bits in 0..=u16::MAX {
+            let tensor = QStorage::from_data(bits.to_le_bytes().to_vec().into(), &Device::Cpu, GgmlDType::F16).unwrap();
+            let tensor = QTensor::new(tensor, 1).unwrap().dequantize(&Device::Cpu).unwrap();
+            let expect = tensor.to_vec1::<f32>().unwrap()[0];
+            let ours = half_to_f32(bits);
+            assert!(ours == expect || ours.is_nan() && expect.is_nan(), "{bits:#06x}: {ours} {expect}");
+        }
+    }
+
+    #[test]
+    fn packing_keeps_every_type_exactly() {
+        for dtype in TYPES {
+            for (rows, columns) in [(16, 256), (40, 512), (3, 768)] {
+                let (bytes, exact) = quantised(dtype, rows, columns, 1);
+                let tiles = Tiles::pack(dtype, rows, columns, &bytes).unwrap();
+                for (row, exact) in exact.chunks_exact(columns).enumerate() {
+                    let mut ours = vec![0.0; columns];
+                    tiles.row(row, &mut ours);
+                    for (a, b) in ours.iter().zip(exact) {
+                        assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-3), "{dtype:?} {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Products of the kernel, and the exact ones of the rounded inputs' originals with their greatest terms.
+    fn check_products(dtype: GgmlDType, rows: usize, columns: usize, inputs: usize, seed: u64) {
+        let Some(kernel) = Kernel::detect() else { return };
+        let (bytes, exact) = quantised(dtype, rows, columns, seed);
+        let tiles = Tiles::pack(dtype, rows, columns, &bytes).unwrap();
+        let input = values(inputs * columns, seed + 1);
+        let mut blocks = Blocks::default();
+        blocks.fill(&input, columns);
+        assert_eq!(blocks.rows(), inputs);
+        let mut out = vec![f32::NAN; inputs * rows];
+        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &blocks, &mut out);
+        for (i, input) in input.chunks_exact(columns).enumerate() {
+            for (row, weights) in exact.chunks_exact(columns).enumerate() {
+                let expect: f64 = input.iter().zip(weights).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+                // Each input is off by half a step of 1/127 of its block's greatest value, five at most.
+                let size: f64 = weights.iter().map(|w| f64::from(w * w)).sum::<f64>().sqrt();
+                let ours = f64::from(out[i * rows + row]);
+                assert!((ours - expect).abs() <= size * 5.0 / 127.0, "{dtype:?} {i} {row}: {ours} {expect}");
+            }
+        }
+        // A row's products do not depend on the rows that come with it.
+        let mut alone = Blocks::default();
+        alone.fill(&input[(inputs - 1) * columns..], columns);
+        let mut single = vec![0.0; rows];
+        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &alone, &mut single);
+        assert_eq!(single, out[(inputs - 1) * rows..]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn products_agree_with_exact_ones(
+            dtype in 0..TYPES.len(), rows in 1..70_usize, columns in 1..5_usize, inputs in 1..20_usize, seed in 0..1000_u64
+        ) {
+            check_products(TYPES[dtype], rows, columns * 256, inputs, seed);
+        }
+
+        #[test]
+        fn blocks_of_32_need_no_whole_record(columns in 1..30_usize, dtype in 0..5_usize, seed in 0..1000_u64) {
+            check_products(TYPES[dtype], 20, columns * 32, 3, seed);
+        }
+    }
 }
