@@ -19,6 +19,9 @@ QUESTIONS = [
     "Write the letters of the alphabet, separated by commas.",
     "Say the numbers 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 again.",
     "Anna said on Monday: \"I adopted a puppy, his name is Biscuit!\"  \nWhat did Anna adopt, and when? It cost 1250 euros.",
+    # Longer than the window of models that look at one.
+    "\n".join(f"Note {i}: article {i * 37 % 101} costs {i * 53 % 97} euros." for i in range(1, 41))
+    + "\nWhat does article 73 cost?",
 ]
 MODELS = {
     "smollm2-135m": "chatml",
@@ -40,7 +43,7 @@ def main(models, output):
     for name, form in MODELS.items():
         path = pathlib.Path(models) / name / "model.gguf"
         model = Llama(
-            str(path), n_ctx=1024, n_threads=1, n_threads_batch=1, type_k=0, type_v=0, flash_attn=False,
+            str(path), n_ctx=2048, n_threads=1, n_threads_batch=1, type_k=0, type_v=0, flash_attn=False,
             logits_all=True, verbose=False,
         )
         cases = []
