@@ -2,3 +2,5 @@
 
 #[cfg(feature = "candle")]
 mod candle;
+#[cfg(feature = "candle")]
+mod tiny;
