@@ -9,6 +9,8 @@ pub mod error;
 pub mod meter;
 pub mod model;
 pub mod scripted;
+#[cfg(feature = "weights")]
+pub mod weights;
 
 pub use error::ModelError;
 pub use meter::{StepUsage, UsageMeter};

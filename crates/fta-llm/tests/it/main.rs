@@ -4,3 +4,5 @@
 mod candle;
 #[cfg(feature = "candle")]
 mod tiny;
+#[cfg(feature = "weights")]
+mod weights;
