@@ -4,12 +4,14 @@
 //! [`ScriptedModel`] stands in for a model in tests; [`prompt`] loads and renders prompts, and [`structured`] turns replies
 //! into values. None of these reads a clock or the network.
 //!
-//! Models: module `http` (feature of that name) for servers. Decorators, each a model around another: [`Retry`],
+//! Models: module `http` (feature of that name) for servers, `candle` for GGUF files, which `weights` fetches. Decorators, each a model around another: [`Retry`],
 //! [`Limit`], [`DiskCache`], [`UsageMeter`], [`Recorder`] with its [`Replay`]; [`cache`] says in which order they stack.
 
 pub mod cache;
 pub mod call;
 mod canonical;
+#[cfg(feature = "candle")]
+pub mod candle;
 pub mod error;
 #[cfg(feature = "http")]
 pub mod http;
@@ -24,6 +26,8 @@ pub mod structured;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod timer;
+#[cfg(feature = "weights")]
+pub mod weights;
 
 pub use cache::{CacheStats, DiskCache};
 pub use call::CallConfig;
