@@ -25,7 +25,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Fetch and verify the embedding model
-    Setup,
+    Setup {
+        /// Fetch this language model too: a name, `small` for all that are known, or `list`
+        #[arg(long, value_name = "NAME")]
+        model: Option<String>,
+    },
     /// Set up, then run the demo and check its answers
     Demo,
     /// Set up, then run all tests and doctests
@@ -60,6 +64,7 @@ enum Benchmark {
     Temporal,
     Answers,
     Coverage,
+    Cost,
 }
 
 /// Where the benchmarks look for data, from the root of the workspace.
@@ -78,7 +83,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     let workspace = Workspace::read()?;
     match task {
-        Task::Setup => steps::setup(&workspace),
+        Task::Setup { model } => steps::setup(&workspace, model.as_deref()),
         Task::Demo => steps::demo(&workspace),
         Task::Test { arguments } => steps::test(&workspace, &arguments),
         Task::Bench { what, data, arguments } => bench(&workspace, what, data, &arguments),
@@ -97,12 +102,15 @@ fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, argument
             data.display()
         );
     }
-    steps::setup(workspace)?;
+    // Tokens are counted with the tokenizer of a real model.
+    let model = matches!(what, Benchmark::Cost).then_some("qwen2.5-coder-0.5b");
+    steps::setup(workspace, model)?;
     let name = match what {
         Benchmark::Retrieval => "retrieval",
         Benchmark::Temporal => "temporal",
         Benchmark::Answers => "answers",
         Benchmark::Coverage => "coverage",
+        Benchmark::Cost => "cost",
     };
     let data = data.display().to_string();
     let mut command = vec!["run", "--release", "--package", "fta-eval", "--", name, "--data", &data];

@@ -29,21 +29,24 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     cargo(workspace, &["build", "--workspace", "--bins", "--all-features"], &[])
 }
 
-/// Fetches and verifies the embedding model.
-pub(crate) fn setup(workspace: &Workspace) -> Result<()> {
+/// Fetches and verifies the embedding model, and the language model that is named.
+pub(crate) fn setup(workspace: &Workspace, model: Option<&str>) -> Result<()> {
     build(workspace)?;
-    run(workspace, &workspace.binary("fta"), &["setup"], &[])
+    let mut arguments = vec!["setup"];
+    arguments.extend(model.iter().flat_map(|name| ["--model", name]));
+    run(workspace, &workspace.binary("fta"), &arguments, &[])
 }
 
 /// Runs the demo, which fails if an answer is wrong.
 pub(crate) fn demo(workspace: &Workspace) -> Result<()> {
-    setup(workspace)?;
+    setup(workspace, None)?;
     run(workspace, &workspace.binary("fta"), &["demo"], &[])
 }
 
 /// Runs all tests and the doctests of published crates.
 pub(crate) fn test(workspace: &Workspace, arguments: &[String]) -> Result<()> {
-    setup(workspace)?;
+    // The smallest language model is enough to test that models run.
+    setup(workspace, Some("smollm2-135m"))?;
     // Tests run side by side already.
     let environment = [("RAYON_NUM_THREADS", "1")];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

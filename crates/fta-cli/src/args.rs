@@ -375,7 +375,7 @@ pub(crate) struct Import {
 /// `fta setup`.
 #[derive(Debug, Args)]
 pub(crate) struct Setup {
-    /// Fetch this language model too: a name, `small` for the recommended one, or `list` for the names
+    /// Fetch this language model too: a name, `small` for all that are known, or `list` for their names
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 }

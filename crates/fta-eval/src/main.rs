@@ -11,8 +11,12 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use fta_eval::{
-    bench::{Preset, Selection, Step, answers, arms::Arm, coverage, embedder, retrieval, temporal},
+    bench::{Preset, Selection, Step, answers, arms::Arm, cost, coverage, embedder, retrieval, temporal},
     datasets::{self, Format, Loaded},
+};
+use fta_mem::{
+    llm::candle::GgufTokenizer,
+    profile::{LocalConfig, Profile},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -55,6 +59,14 @@ enum Command {
     Coverage {
         #[command(flatten)]
         common: Common,
+    },
+    /// Calls and tokens of a build by model, as the paper asks and leanly, counted without a model.
+    Cost {
+        #[command(flatten)]
+        common: Common,
+        /// Whose tokenizer counts: a GGUF file, or the name of a model that `fta setup --model` fetched.
+        #[arg(long, default_value = "qwen2.5-coder-0.5b", value_name = "FILE|NAME")]
+        tokenizer: String,
     },
     /// What is in a data file, and what is odd about it.
     Inspect {
@@ -147,12 +159,34 @@ async fn run(command: Command) -> anyhow::Result<()> {
             print!("{}", coverage::render(&results));
             write_lines(common.json.as_deref(), &results)
         }
+        Command::Cost { common, tokenizer } => {
+            let counter = counter(&tokenizer)?;
+            let embedder = embedder(common.model_dir.as_deref())?;
+            let cases = common.load()?.cases;
+            let report = cost::run(&cases, &embedder, counter, (&common.selection(), &watch)).await?;
+            bar.finish_and_clear();
+            print!("{}", report.render());
+            write_lines(common.json.as_deref(), &report.steps)
+        }
         Command::Inspect { common } => {
             let report = common.load()?.report;
             println!("{report}");
             write_lines(common.json.as_deref(), &[report])
         }
     }
+}
+
+/// Counts tokens with the tokenizer of a GGUF file.
+fn counter(model: &str) -> anyhow::Result<cost::Counter> {
+    let local = LocalConfig { model: model.to_owned(), ..LocalConfig::default() };
+    let path = Profile { local, ..Profile::default() }.local_file()?;
+    let tokenizer = GgufTokenizer::open(&path)?;
+    let texts = tokenizer.clone();
+    Ok(cost::Counter {
+        prompt: Box::new(move |messages| Ok(tokenizer.prompt_tokens(messages)?.len() as u64)),
+        text: Box::new(move |text| Ok(texts.tokens(text)?.len() as u64)),
+        name: model.to_owned(),
+    })
 }
 
 fn bar() -> ProgressBar {

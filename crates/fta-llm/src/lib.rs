@@ -9,9 +9,9 @@
 
 pub mod cache;
 pub mod call;
-mod canonical;
 #[cfg(feature = "candle")]
 pub mod candle;
+mod canonical;
 pub mod error;
 #[cfg(feature = "http")]
 pub mod http;

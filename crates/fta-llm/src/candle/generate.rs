@@ -1,10 +1,8 @@
 //! One reply: prompt, prefix, tokens, text.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use super::{
@@ -62,7 +60,8 @@ impl Generator {
         let prompt = prompt_tokens(&self.template, &self.tokenizer, request)?;
         let limit = self.reply_limit(prompt.len(), request.max_tokens)?;
         let constraint = request.schema.as_ref().map(|schema| self.grammars.start(schema)).transpose();
-        let constraint = constraint.map_err(|reason| permanent(format!("the schema cannot be used: {reason}")))?;
+        let constraint =
+            constraint.map_err(|reason| permanent(format!("the schema cannot be used: {reason}")))?;
 
         let mut sequence = self.prefixes.longest_prefix(&prompt);
         self.counters.prompt_tokens.fetch_add(prompt.len() as u64, Ordering::Relaxed);
@@ -151,7 +150,8 @@ pub(super) fn prompt_tokens(
     request: &ChatRequest,
 ) -> Result<Vec<u32>, ModelError> {
     let pieces = template.render(&request.messages);
-    let pieces = pieces.map_err(|reason| permanent(format!("its chat template refuses the messages: {reason}")))?;
+    let pieces =
+        pieces.map_err(|reason| permanent(format!("its chat template refuses the messages: {reason}")))?;
     let tokens = tokenizer.encode(&pieces);
     let tokens = tokens.map_err(|reason| permanent(format!("the prompt cannot be encoded: {reason}")))?;
     if tokens.is_empty() {
@@ -179,10 +179,12 @@ enum Next {
 
 impl Reply {
     fn next(&mut self, logits: &[f32], tokenizer: &Tokenizer) -> Result<Next, ModelError> {
-        let broken = |reason: String| permanent(format!("the reply could not be held to the schema: {reason}"));
+        let broken =
+            |reason: String| permanent(format!("the reply could not be held to the schema: {reason}"));
         let allowed = self.constraint.as_mut().map(Constraint::allowed).transpose().map_err(broken)?;
         let token = self.sampler.choose(logits, allowed.as_ref());
-        let token = token.ok_or_else(|| permanent("no token can follow; its weights must be damaged".to_owned()))?;
+        let token =
+            token.ok_or_else(|| permanent("no token can follow; its weights must be damaged".to_owned()))?;
         let vocabulary = &tokenizer.vocabulary;
         if vocabulary.ends.contains(&token) {
             return Ok(Next::End);

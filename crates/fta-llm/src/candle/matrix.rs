@@ -80,7 +80,8 @@ impl Matrix {
             }
             // Types of two and three bits, which are rare, are widened to eight.
             if matches!(info.dtype, GgmlDType::Q2K | GgmlDType::Q3K) {
-                let wide = QTensor::quantize(&tensor(info, bytes)?.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?;
+                let wide =
+                    QTensor::quantize(&tensor(info, bytes)?.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?;
                 let tiles = Tiles::pack(GgmlDType::Q8_0, rows, columns, &wide.data()?);
                 return Ok(Self::Packed(tiles.expect("eight bits can be packed"), kernel));
             }
@@ -101,7 +102,12 @@ impl Matrix {
     ///
     /// # Errors
     /// What candle says, where it multiplies.
-    pub(super) fn multiply(&self, engine: &Engine, input: &Input, out: &mut Vec<f32>) -> candle_core::Result<()> {
+    pub(super) fn multiply(
+        &self,
+        engine: &Engine,
+        input: &Input,
+        out: &mut Vec<f32>,
+    ) -> candle_core::Result<()> {
         let n = input.rows();
         match self {
             Self::Packed(tiles, kernel) => {
@@ -131,7 +137,8 @@ impl Matrix {
                 tiles.row(row, &mut values[start..]);
             }
             Self::Candle { table, .. } => {
-                let table = table.as_ref().ok_or_else(|| candle_core::Error::Msg("not a table".to_owned()))?;
+                let table =
+                    table.as_ref().ok_or_else(|| candle_core::Error::Msg("not a table".to_owned()))?;
                 values.extend(table.get(row)?.to_vec1::<f32>()?);
             }
         }

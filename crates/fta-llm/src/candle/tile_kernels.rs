@@ -1,6 +1,9 @@
 //! Products of packed matrices with vectors, by the instructions of AVX-512 that multiply bytes.
 
-#![expect(unsafe_code, reason = "loads of aligned lines, and a call that needs a vector unit; every block says why")]
+#![expect(
+    unsafe_code,
+    reason = "loads of aligned lines, and a call that needs a vector unit; every block says why"
+)]
 
 use super::tiles::{BLOCK, Format, Line, Scales, TILE_ROWS, Tiles, centre};
 
@@ -104,10 +107,11 @@ impl Kernel {
 mod avx512 {
     use std::{
         arch::x86_64::{
-            __m512, __m512i, _mm_load_si128, _mm256_load_si256, _mm512_and_si512, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps,
-            _mm512_cvtepu8_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_load_si512,
-            _mm512_mul_ps, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_ps,
-            _mm512_setzero_ps, _mm512_setzero_si512, _mm512_sllv_epi16, _mm512_srlv_epi16, _mm512_storeu_ps,
+            __m512, __m512i, _mm_load_si128, _mm256_load_si256, _mm512_and_si512, _mm512_cvtepi8_epi32,
+            _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+            _mm512_fnmadd_ps, _mm512_load_si512, _mm512_mul_ps, _mm512_or_si512, _mm512_set1_epi8,
+            _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
+            _mm512_sllv_epi16, _mm512_srlv_epi16, _mm512_storeu_ps,
         },
         ops::Range,
     };

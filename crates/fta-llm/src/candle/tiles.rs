@@ -99,7 +99,6 @@ pub(super) struct Tiles {
     pub(super) lines: Vec<Line>,
 }
 
-
 impl Tiles {
     /// Packs the bytes of a matrix `[rows, columns]` as they lie in a GGUF file.
     ///
@@ -156,8 +155,9 @@ impl Format {
         let mut put = |block: usize, values: [u8; BLOCK]| {
             self.put_quants(&mut quants[block * self.block_lines()..], row, values);
         };
-        let half =
-            |line: &mut Line, index: usize, bytes: &[u8]| line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
+        let half = |line: &mut Line, index: usize, bytes: &[u8]| {
+            line.0[2 * index..2 * index + 2].copy_from_slice(bytes)
+        };
         match dtype {
             GgmlDType::Q8_0 => {
                 half(&mut scales[0], part * TILE_ROWS + row, &bytes[..2]);
@@ -174,11 +174,14 @@ impl Format {
                 let (high, low) = rest.split_at(if self.bits == 5 { 4 } else { 0 });
                 let high = high.iter().rev().fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte));
                 let low: &[u8; 16] = low.try_into().expect("a block of the type has 16 bytes of quants");
-                put(part, std::array::from_fn(|column| {
-                    let byte = low[column % 16];
-                    let quant = if column < 16 { byte & 15 } else { byte >> 4 };
-                    quant | ((high >> column & 1) as u8) << 4
-                }));
+                put(
+                    part,
+                    std::array::from_fn(|column| {
+                        let byte = low[column % 16];
+                        let quant = if column < 16 { byte & 15 } else { byte >> 4 };
+                        quant | ((high >> column & 1) as u8) << 4
+                    }),
+                );
             }
             GgmlDType::Q4K | GgmlDType::Q5K => {
                 half(&mut scales[4], row, &bytes[..2]);
@@ -208,9 +211,12 @@ impl Format {
                     let quarter = block % 4;
                     let low = &bytes[block / 4 * 64 + quarter % 2 * 32..][..32];
                     let high = &bytes[128 + block / 4 * 32..][..32];
-                    put(block, std::array::from_fn(|column| {
-                        (low[column] >> (quarter / 2 * 4) & 15) | (high[column] >> (2 * quarter) & 3) << 4
-                    }));
+                    put(
+                        block,
+                        std::array::from_fn(|column| {
+                            (low[column] >> (quarter / 2 * 4) & 15) | (high[column] >> (2 * quarter) & 3) << 4
+                        }),
+                    );
                 }
             }
             _ => unreachable!("`Format::of` names the types above"),
@@ -221,7 +227,8 @@ impl Format {
     fn put_quants(self, lines: &mut [Line], row: usize, quants: [u8; BLOCK]) {
         let words = quants.as_chunks::<4>().0;
         let word = |group: usize| u32::from_le_bytes(words[group]);
-        let mut put = |line: usize, word: u32| lines[line].0[4 * row..4 * row + 4].copy_from_slice(&word.to_le_bytes());
+        let mut put =
+            |line: usize, word: u32| lines[line].0[4 * row..4 * row + 4].copy_from_slice(&word.to_le_bytes());
         if self.bits == 8 {
             (0..8).for_each(|group| put(group, word(group)));
             return;
@@ -233,7 +240,8 @@ impl Format {
         match self.bits {
             5 => put(4, (0..8).fold(0, |bits, group| bits | (upper(group) & 0x0101_0101) << group)),
             6 => {
-                let four = |first: usize| (0..4).fold(0, |bits, group| bits | upper(first + group) << (2 * group));
+                let four =
+                    |first: usize| (0..4).fold(0, |bits, group| bits | upper(first + group) << (2 * group));
                 put(4, four(0));
                 put(5, four(4));
             }
@@ -343,7 +351,9 @@ mod tests {
     #[test]
     fn half_precision_is_read_as_candle_reads_it() {
         for bits in 0..=u16::MAX {
-            let tensor = QStorage::from_data(bits.to_le_bytes().to_vec().into(), &Device::Cpu, GgmlDType::F16).unwrap();
+            let tensor =
+                QStorage::from_data(bits.to_le_bytes().to_vec().into(), &Device::Cpu, GgmlDType::F16)
+                    .unwrap();
             let tensor = QTensor::new(tensor, 1).unwrap().dequantize(&Device::Cpu).unwrap();
             let expect = tensor.to_vec1::<f32>().unwrap()[0];
             let ours = half_to_f32(bits);

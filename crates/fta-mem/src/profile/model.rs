@@ -147,6 +147,42 @@ impl Profile {
         Err(ProfileError::Feature { profile: "llm", feature: "http" })
     }
 
+    /// The GGUF file of the profile: a path, or a known model that is in the cache; nothing is downloaded.
+    ///
+    /// # Errors
+    /// [`ProfileError::Missing`] without a name, [`ProfileError::UnknownModel`], [`ProfileError::Weights`].
+    #[cfg(feature = "gguf")]
+    pub fn local_file(&self) -> Result<PathBuf, ProfileError> {
+        use fta_llm::weights::{MODELS, ModelSpec, WeightsResolver};
+
+        let name = self.local.model.trim();
+        if name.is_empty() {
+            let remedy = "a GGUF file, or the name of a model that `fta setup --model` fetched";
+            return Err(ProfileError::Missing { setting: "local.model", remedy });
+        }
+        if Path::new(name).is_file() {
+            return Ok(PathBuf::from(name));
+        }
+        let Some(spec) = ModelSpec::by_name(name) else {
+            let known = MODELS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+            return Err(ProfileError::UnknownModel { name: name.to_owned(), known });
+        };
+        let resolver = WeightsResolver { package: false, ..WeightsResolver::default() };
+        Ok(resolver.resolve(&spec, &mut |_| {})?.path)
+    }
+
+    #[cfg(feature = "gguf")]
+    fn local(&self) -> Result<Arc<dyn LanguageModel>, ProfileError> {
+        use fta_llm::candle::{GgufConfig, GgufModel};
+
+        let config = GgufConfig {
+            threads: self.local.threads,
+            context: self.local.context,
+            ..GgufConfig::new(self.local_file()?)
+        };
+        Ok(Arc::new(GgufModel::load(&config)?))
+    }
+
     #[cfg(not(feature = "gguf"))]
     fn local(&self) -> Result<Arc<dyn LanguageModel>, ProfileError> {
         Err(ProfileError::Feature { profile: "local", feature: "gguf" })
@@ -199,6 +235,24 @@ pub enum ProfileError {
     #[cfg(feature = "http")]
     #[error(transparent)]
     Http(#[from] fta_llm::http::ConfigError),
+    /// The local model is neither a file nor known.
+    #[error(
+        "`{name}`, named by `local.model`, is no file, and no model of that name is known; known are {known}"
+    )]
+    UnknownModel {
+        /// What was named.
+        name: String,
+        /// Names of the known models.
+        known: String,
+    },
+    /// The local model's file is not there.
+    #[cfg(feature = "gguf")]
+    #[error("file of the local model cannot be had")]
+    Weights(#[from] fta_llm::weights::WeightsError),
+    /// The local model cannot be loaded.
+    #[cfg(feature = "gguf")]
+    #[error("local model cannot be loaded")]
+    Gguf(#[from] fta_llm::candle::GgufError),
     /// A prompt cannot be used.
     #[error("prompts cannot be used")]
     Prompt(#[from] fta_llm::PromptError),
