@@ -12,7 +12,6 @@ mod tolerant;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use self::{
     coerce::Coercion,
@@ -146,10 +145,4 @@ pub fn plain_text(reply: &str) -> &str {
     let fenced = text.strip_prefix("```").and_then(|t| t.strip_suffix("```"));
     // The first line of a fence names a language.
     fenced.and_then(|t| t.split_once('\n')).map_or(text, |(_, inner)| inner).trim()
-}
-
-/// Reads any JSON out of a text; for tests and fuzzing of the reader.
-#[doc(hidden)]
-pub fn read_json(reply: &str) -> Option<Value> {
-    find_values(reply).into_iter().next().map(|found| found.value)
 }

@@ -78,3 +78,40 @@ async fn the_request_is_as_recorded() {
     detector.detect(Window::of(&session, TurnSpan::new(0, 2))).await.unwrap();
     insta::assert_json_snapshot!("boundaries", model.requests());
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Bws, BwsConfig, Segmenter};
+
+    fn any_reply() -> impl Strategy<Value = String> {
+        let start = (0u32..40, "[a-z_]{0,9}|topic_change")
+            .prop_map(|(turn, cue)| format!(r#"{{"turn":{turn},"cue":"{cue}"}}"#));
+        let valid = prop::collection::vec(start, 0..6)
+            .prop_map(|starts| format!(r#"{{"starts":[{}]}}"#, starts.join(",")));
+        let cut = (valid.clone(), any::<prop::sample::Index>())
+            .prop_map(|(text, at)| text[..at.index(text.len() + 1)].to_owned());
+        prop_oneof![3 => valid, 2 => cut, 1 => "\\PC{0,40}"]
+    }
+
+    proptest! {
+        #[test]
+        fn no_reply_loses_a_turn(replies in prop::collection::vec(any_reply(), 1..8), n_turns in 1usize..40) {
+            let session = session(&vec!["a"; n_turns]);
+            let model = replies.iter().cycle().take(200);
+            let model = model.fold(ScriptedModel::new("m"), |model, reply| model.reply(STEP, reply.as_str()));
+            let bws = Bws::new(BwsConfig::default(), Arc::new(detector(Arc::new(model)))).unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            // A reply that cannot be used is a typed error, for which the caller has its fallback.
+            if let Ok(fragments) = runtime.block_on(bws.segment(&session)) {
+                let mut next = 0;
+                for fragment in fragments {
+                    prop_assert_eq!(fragment.span.start, next);
+                    next = fragment.span.end;
+                }
+                prop_assert_eq!(next as usize, n_turns);
+            }
+        }
+    }
+}

@@ -52,7 +52,8 @@ pub struct LlmExtractorConfig {
     pub call: CallConfig,
     /// Most turns of neighbouring fragments in one call; 0 is one fragment a call.
     pub max_group_turns: usize,
-    /// Whether turns that say something and lie in no unit's evidence get units by rules (provenance `rules/1`).
+    /// Whether turns that say something and lie in no unit's evidence get units by rules (provenance `rules/1`). A question
+    /// right before a unit of its answer is taken into that unit's evidence instead.
     pub cover: bool,
     /// Whether fusions are checked.
     pub fusion: FusionCheck,
@@ -187,6 +188,24 @@ impl LlmExtractor {
     }
 }
 
+/// Lets the evidence of an answer begin with the question that nothing else rests on: the exchange is one.
+fn take_questions_in(scene: &Scene<'_>, units: &mut [(CandidateUnit, Vec<usize>)]) {
+    for part in scene.parts {
+        for index in part.span.range().rev() {
+            let turns = scene.session.span(TurnSpan::new(index, index.saturating_add(2).min(part.span.end)));
+            let [question, answer] = turns else { continue };
+            let asks = turn_kind(question, &scene.speakers) == TurnKind::Question
+                && question.speaker != answer.speaker;
+            if !asks || units.iter().any(|(unit, _)| unit.evidence.turns.contains(index)) {
+                continue;
+            }
+            for (unit, _) in units.iter_mut().filter(|(u, _)| u.evidence.turns.start == index + 1) {
+                unit.evidence.turns.start = index;
+            }
+        }
+    }
+}
+
 /// Refuses a reply all of whose units rest on turns that were not shown.
 fn check(reply: &Reply, parts: &[Fragment]) -> Result<(), String> {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
@@ -264,6 +283,7 @@ impl UnitExtractor for LlmExtractor {
         let reply = self.ask(&input, &parts).await?;
         let mut units = self.units(&input, &scene, &reply);
         if self.config.cover {
+            take_questions_in(&scene, &mut units);
             self.cover(&input, &scene, &mut units);
         }
         units.sort_by_key(|(u, _)| {

@@ -201,6 +201,18 @@ async fn rules_cover_what_the_model_left_out() {
 }
 
 #[tokio::test]
+async fn a_question_belongs_to_its_answer() {
+    let units = [wire("Paul passed his exam.", [1, 1], &json!({})), wire("Paul calls.", [2, 3], &json!({}))];
+    let made = extract(&TALK, &units, LlmExtractorConfig::default()).await.units;
+    let spans: Vec<_> = made.iter().map(|u| u.evidence.turns).collect();
+    assert_eq!(spans, [TurnSpan::new(0, 2), TurnSpan::new(2, 4)]);
+    assert!(made[0].evidence.quotes.iter().all(|q| q.turn == 1));
+    // The paper's preset leaves the reply as it is.
+    let made = extract(&TALK, &units, bare()).await.units;
+    assert_eq!(made[0].evidence.turns, TurnSpan::new(1, 2));
+}
+
+#[tokio::test]
 async fn filler_needs_no_call_unless_all_is_the_models() {
     let texts = ["Hi Paul!", "Hello Iris, thanks!"];
     let session = session(&texts);

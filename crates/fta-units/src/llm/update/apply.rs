@@ -10,7 +10,7 @@ use crate::{
     longitudinal::{Longitudinal, ProfileEntry, SupportEntry, SupportOutcome},
     offline::fuse::content_stems,
     text::same_name,
-    unit::{Link, Unit, UnitId},
+    unit::{Link, Relation, Unit, UnitId},
 };
 
 /// What a reply was asked about.
@@ -35,9 +35,10 @@ impl<'a> Asked<'a> {
         (!units.is_empty()).then_some(units)
     }
 
-    /// Whether one of the units is linked to one of the entry's.
-    fn linked(&self, units: &[&Unit], entry: &[UnitId]) -> bool {
-        self.links.iter().any(|l| units.iter().any(|u| u.id == l.from) && entry.contains(&l.to))
+    /// The relations of the units to those that an entry rests on.
+    fn relations(&self, units: &[&Unit], entry: &[UnitId]) -> impl Iterator<Item = Relation> {
+        let between = |l: &&Link| units.iter().any(|u| u.id == l.from) && entry.contains(&l.to);
+        self.links.iter().filter(between).map(|l| l.relation)
     }
 
     /// Applies the changes to `U`, in the order of the reply.
@@ -52,7 +53,10 @@ impl<'a> Asked<'a> {
                 (Op::Replace, Some(at)) if !removed.contains(&at) => {
                     let Some(new) = profile_entry(change, &units) else { continue };
                     let entry = &memory.profile[at];
-                    if !same_name(&new.person, &entry.person) || holds(&memory.profile, &new) {
+                    if !same_name(&new.person, &entry.person)
+                        || holds(&memory.profile, &new)
+                        || !self.touches(&units, &entry.person, &entry.text, &entry.units)
+                    {
                         continue;
                     }
                     let entry = &mut memory.profile[at];
@@ -63,7 +67,7 @@ impl<'a> Asked<'a> {
                 }
                 (Op::Remove, Some(at)) => {
                     let entry = &memory.profile[at];
-                    if self.denies(&units, &entry.person, &entry.text, &entry.units) {
+                    if self.denies(&units, &entry.person, &entry.units) {
                         removed.insert(at);
                     }
                 }
@@ -95,7 +99,7 @@ impl<'a> Asked<'a> {
                 (Op::Replace, Some(at)) if !removed.contains(&at) => {
                     let entry = &mut memory.support[at];
                     if !names_person(&units, &entry.seeker)
-                        || !self.touches(&units, &entry.attempt, &entry.units)
+                        || !self.touches(&units, &entry.seeker, &entry.attempt, &entry.units)
                     {
                         continue;
                     }
@@ -108,7 +112,7 @@ impl<'a> Asked<'a> {
                 }
                 (Op::Remove, Some(at)) => {
                     let entry = &memory.support[at];
-                    if self.denies(&units, &entry.seeker, &entry.attempt, &entry.units) {
+                    if self.denies(&units, &entry.seeker, &entry.units) {
                         removed.insert(at);
                     }
                 }
@@ -132,14 +136,17 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether the units can be a reason to drop what an entry says: they speak of the same person and are linked to what it
-    /// rests on. An order in the dialogue to forget something is neither.
-    fn denies(&self, units: &[&Unit], person: &str, text: &str, entry: &[UnitId]) -> bool {
-        names_person(units, person) && (self.linked(units, entry) || shared_stems(units, person, text) >= 2)
+    /// rests on as what changes it. An order in the dialogue to forget something is not.
+    fn denies(&self, units: &[&Unit], person: &str, entry: &[UnitId]) -> bool {
+        let changes = |relation: Relation| {
+            matches!(relation, Relation::Update | Relation::Contradiction | Relation::FollowUp)
+        };
+        names_person(units, person) && self.relations(units, entry).any(changes)
     }
 
     /// Whether the units speak of what an entry is about.
-    fn touches(&self, units: &[&Unit], text: &str, entry: &[UnitId]) -> bool {
-        self.linked(units, entry) || shared_stems(units, "", text) >= 1
+    fn touches(&self, units: &[&Unit], person: &str, text: &str, entry: &[UnitId]) -> bool {
+        self.relations(units, entry).next().is_some() || shared_stems(units, person, text) >= 1
     }
 
     fn support_entry(&self, change: &SupportChange, units: &[&Unit]) -> Option<SupportEntry> {

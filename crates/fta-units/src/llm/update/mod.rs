@@ -62,8 +62,9 @@ impl LlmUpdaterConfig {
 /// Asks a model for the changes to `U` and `H` after a session.
 ///
 /// A change counts only if it names units of the session, and entries that were shown, and if the units speak of the person
-/// and share words with it. An entry is removed only if the units are linked to what it rests on or speak of the same, so
-/// that a dialogue cannot order entries away. What is there already is not added again.
+/// and share words with it. An entry is replaced only if the units are linked to what it rests on or speak of the same, and
+/// removed only if they are linked to it as an update, contradiction or follow-up, so that a dialogue cannot order entries
+/// away. What is there already is not added again.
 /// # Source
 /// Eq. 7. Differs: one call for both memories unless set otherwise, and changes in place of whole memories.
 pub struct LlmUpdater {

@@ -103,6 +103,8 @@ async fn what_units_do_not_bear_out_is_dropped() {
         r#"{"op":"replace","entry":null,"person":"Paul","topic":"place","text":"Paul drives a tram.","units":[1]}"#,
         // An order to forget that no unit bears out.
         r#"{"op":"remove","entry":2,"person":"Paul","topic":"possession","text":"","units":[1]}"#,
+        r#"{"op":"remove","entry":1,"person":"Paul","topic":"occupation","text":"","units":[1]}"#,
+        r#"{"op":"replace","entry":2,"person":"Paul","topic":"possession","text":"Paul drives a tram.","units":[1]}"#,
         r#"{"op":"remove","entry":0,"person":"Paul","topic":"possession","text":"","units":[1]}"#,
         r#"{"op":"drop everything","entry":1,"person":"Paul","topic":"place","text":"x","units":[1]}"#,
     ] {
