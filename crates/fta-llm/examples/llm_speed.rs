@@ -15,14 +15,37 @@ use fta_llm::{
 fn talk(seed: usize, sentences: usize) -> String {
     let who = ["Anna", "Her brother", "The neighbour", "My teacher", "Our doctor", "The baker", "A friend"];
     let what = ["found", "painted", "sold", "repaired", "forgot", "bought", "described", "wanted"];
-    let which = ["an old", "a heavy", "the blue", "another", "their favourite", "a broken", "the last", "a strange", "some"];
-    let thing = ["bicycle", "letter", "lamp", "garden chair", "guitar", "photo album", "map", "clock", "winter coat", "boat", "recipe"];
-    let mut text = String::new();
-    for i in 0..sentences {
+    let which = [
+        "an old",
+        "a heavy",
+        "the blue",
+        "another",
+        "their favourite",
+        "a broken",
+        "the last",
+        "a strange",
+        "some",
+    ];
+    let thing = [
+        "bicycle",
+        "letter",
+        "lamp",
+        "garden chair",
+        "guitar",
+        "photo album",
+        "map",
+        "clock",
+        "winter coat",
+        "boat",
+        "recipe",
+    ];
+    let sentence = |i: usize| {
         let n = seed * 7919 + i * i * 31 + i * 17;
-        text += &format!("{} {} {} {} on day {}. ", who[n % 7], what[n / 7 % 8], which[n / 3 % 9], thing[n / 5 % 11], n % 365);
-    }
-    text
+        let (who, what) = (who[n % 7], what[n / 7 % 8]);
+        let (which, thing) = (which[n / 3 % 9], thing[n / 5 % 11]);
+        format!("{who} {what} {which} {thing} on day {}.", n % 365)
+    };
+    (0..sentences).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 /// Seconds of processor time of this process so far.
@@ -77,12 +100,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let per_sentence = model.tokenizer().tokens(&talk(round, 40))?.len() as f64 / 40.0;
         let text = talk(round, (prompt as f64 / per_sentence) as usize);
         let ask = |question: &str, tokens: u32| {
-            let mut request = ChatRequest::new("speed", vec![Message::system(&text), Message::user(question)]);
+            let mut request =
+                ChatRequest::new("speed", vec![Message::system(&text), Message::user(question)]);
             request.max_tokens = Some(tokens);
             // A list that never ends, so that replies are as long as wanted.
             if tokens > 1 {
                 let items = serde_json::json!({ "type": "string", "minLength": 20, "maxLength": 40 });
-                request.schema = Some(serde_json::json!({ "type": "array", "minItems": 1000, "items": items }));
+                request.schema =
+                    Some(serde_json::json!({ "type": "array", "minItems": 1000, "items": items }));
             }
             request
         };

@@ -116,9 +116,8 @@ impl PrefixCache {
     /// The longest known beginning of a prompt, without the last token, whose logits are wanted.
     pub(super) fn longest_prefix(&mut self, prompt: &[u32]) -> Sequence {
         let limit = prompt.len().saturating_sub(1);
-        let common = |slot: &Sequence| {
-            slot.tokens.iter().zip(&prompt[..limit]).take_while(|(a, b)| a == b).count()
-        };
+        let common =
+            |slot: &Sequence| slot.tokens.iter().zip(&prompt[..limit]).take_while(|(a, b)| a == b).count();
         let best = self.slots.iter().map(common).enumerate().max_by_key(|&(_, n)| n).filter(|&(_, n)| n > 0);
         let Some((slot, n)) = best else { return Sequence::new(self.shape) };
         let slot = self.slots.remove(slot);
@@ -129,7 +128,8 @@ impl PrefixCache {
 
     /// Keeps a sequence, in place of those that it continues; those unused for longest go to make room.
     pub(super) fn keep(&mut self, sequence: Sequence) {
-        let sequence = if sequence.len() > self.most_tokens { sequence.prefix(self.most_tokens) } else { sequence };
+        let sequence =
+            if sequence.len() > self.most_tokens { sequence.prefix(self.most_tokens) } else { sequence };
         if sequence.len() == 0 {
             return;
         }
@@ -192,7 +192,11 @@ mod tests {
         cache.keep(sequence(&[5, 6, 7, 8]));
         assert_eq!(cache.slots.len(), 2, "a continued sequence is replaced");
         cache.keep(sequence(&(0..20).collect::<Vec<_>>()));
-        assert_eq!(cache.slots.iter().map(Sequence::len).collect::<Vec<_>>(), [8], "as much as there is room for");
+        assert_eq!(
+            cache.slots.iter().map(Sequence::len).collect::<Vec<_>>(),
+            [8],
+            "as much as there is room for"
+        );
         let mut none = PrefixCache::new(SHAPE, 0);
         none.keep(sequence(&[1, 2]));
         assert_eq!(none.longest_prefix(&[1, 2]).len(), 0);

@@ -15,7 +15,9 @@ pub enum GgufError {
         source: std::io::Error,
     },
     /// The file is of another format.
-    #[error("`{path}` is not a GGUF file; give a model in GGUF form, or convert it with llama.cpp's `convert_hf_to_gguf.py`")]
+    #[error(
+        "`{path}` is not a GGUF file; give a model in GGUF form, or convert it with llama.cpp's `convert_hf_to_gguf.py`"
+    )]
     NotGguf {
         /// The file.
         path: PathBuf,
@@ -37,7 +39,9 @@ pub enum GgufError {
         what: String,
     },
     /// The file is right, but this program cannot run such a model.
-    #[error("`{path}` cannot be run: {what}; use a model of the families `llama`, `qwen2`, `qwen3` or `gemma3`")]
+    #[error(
+        "`{path}` cannot be run: {what}; use a model of the families `llama`, `qwen2`, `qwen3` or `gemma3`"
+    )]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -45,7 +49,9 @@ pub enum GgufError {
         what: String,
     },
     /// The file has no tokenizer that can be used.
-    #[error("`{path}` has no usable tokenizer: {what}; use a file that llama.cpp's converter made with its vocabulary")]
+    #[error(
+        "`{path}` has no usable tokenizer: {what}; use a file that llama.cpp's converter made with its vocabulary"
+    )]
     Tokenizer {
         /// The file.
         path: PathBuf,

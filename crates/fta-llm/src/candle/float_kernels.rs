@@ -4,7 +4,10 @@
 //! and the unit is chosen at run time. Results of a token do not depend on which tokens are worked on with it.
 
 #![expect(unsafe_code, reason = "vector units chosen at run time; every block says why")]
-#![expect(clippy::inline_always, reason = "a body must be compiled within the function that has the vector unit")]
+#![expect(
+    clippy::inline_always,
+    reason = "a body must be compiled within the function that has the vector unit"
+)]
 
 use super::cache::CACHE_BLOCK;
 
@@ -153,7 +156,7 @@ fn gelu_gate_body<const FMA: bool>(gate: &mut [f32], up: &[f32]) {
     for (value, up) in gate.iter_mut().zip(up) {
         let x = *value;
         // 1 + tanh(y) is 2 * sigmoid(2 * y); the factor is twice the square root of 2 / pi.
-        let y = 1.595_769_1 * x * mul_add::<FMA>(0.044_715 * x, x, 1.0);
+        let y = 1.595_769_2 * x * mul_add::<FMA>(0.044_715 * x, x, 1.0);
         *value = x / (1.0 + exp::<FMA>(-y)) * up;
     }
 }
@@ -178,7 +181,12 @@ for_each_unit! {
 }
 
 #[inline(always)]
-fn attend_body<const FMA: bool>(task: Attention<'_>, queries: &[f32], output: &mut [f32], scores: &mut Vec<f32>) {
+fn attend_body<const FMA: bool>(
+    task: Attention<'_>,
+    queries: &[f32],
+    output: &mut [f32],
+    scores: &mut Vec<f32>,
+) {
     let head_width = task.keys[0].len() / CACHE_BLOCK;
     let padded = task.keys.len() * CACHE_BLOCK;
     scores.clear();
@@ -251,7 +259,12 @@ fn soft_max<const FMA: bool>(scores: &mut [f32], task: Attention<'_>) {
 
 /// Sums of the value vectors by the weights of each head.
 #[inline(always)]
-fn blend_values<const FMA: bool>(task: Attention<'_>, weights: &[f32], output: &mut [f32], head_width: usize) {
+fn blend_values<const FMA: bool>(
+    task: Attention<'_>,
+    weights: &[f32],
+    output: &mut [f32],
+    head_width: usize,
+) {
     let padded = task.keys.len() * CACHE_BLOCK;
     let n_heads = output.len() / head_width;
     for at in (0..head_width).step_by(LANES) {
@@ -260,7 +273,8 @@ fn blend_values<const FMA: bool>(task: Attention<'_>, weights: &[f32], output: &
             let start = block * CACHE_BLOCK;
             let (from, to) = (task.from.max(start), task.to.min(start + CACHE_BLOCK));
             let values = &task.values[block][(from - start) * head_width..(to - start) * head_width];
-            let of_head: [&[f32]; HEADS] = std::array::from_fn(|head| &weights[head * padded + from..head * padded + to]);
+            let of_head: [&[f32]; HEADS] =
+                std::array::from_fn(|head| &weights[head * padded + from..head * padded + to]);
             for (i, value) in values.chunks_exact(head_width).enumerate() {
                 let value: &[f32; LANES] = value[at..at + LANES].try_into().expect("a whole number of lanes");
                 for head in 0..HEADS {

@@ -58,7 +58,8 @@ impl Grammars {
             // `true` and `false` are schemas too, but options can only be put into objects.
             _ => json!({ "allOf": [schema] }),
         };
-        schema["x-guidance"] = json!({ "whitespace_flexible": false, "item_separator": ",", "key_separator": ":" });
+        schema["x-guidance"] =
+            json!({ "whitespace_flexible": false, "item_separator": ",", "key_separator": ":" });
         let factory = match &self.factory {
             Some(factory) => factory,
             None => self.factory.insert(factory(&self.tokenizer)?),
@@ -93,9 +94,11 @@ impl Constraint {
 }
 
 fn factory(tokenizer: &Arc<Tokenizer>) -> Result<ParserFactory, String> {
-    let environment: TokEnv = Arc::new(Environment { trie: trie(&tokenizer.vocabulary), tokenizer: Arc::clone(tokenizer) });
+    let environment: TokEnv =
+        Arc::new(Environment { trie: trie(&tokenizer.vocabulary), tokenizer: Arc::clone(tokenizer) });
     let slices = SlicedBiasComputer::general_slices();
-    let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &slices).map_err(|error| said(&error))?;
+    let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &slices)
+        .map_err(|error| said(&error))?;
     // Errors would quote the reply, which may quote a dialogue.
     factory.quiet().limits_mut().verbose_errors = false;
     Ok(factory)

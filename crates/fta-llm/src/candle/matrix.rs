@@ -80,7 +80,8 @@ impl Matrix {
             }
             // Types of two and three bits, which are rare, are widened to eight.
             if matches!(info.dtype, GgmlDType::Q2K | GgmlDType::Q3K) {
-                let wide = QTensor::quantize(&tensor(info, bytes)?.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?;
+                let wide =
+                    QTensor::quantize(&tensor(info, bytes)?.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?;
                 let tiles = Tiles::pack(GgmlDType::Q8_0, rows, columns, &wide.data()?);
                 return Ok(Self::Packed(tiles.expect("eight bits can be packed"), kernel));
             }
@@ -101,13 +102,18 @@ impl Matrix {
     ///
     /// # Errors
     /// What candle says, where it multiplies.
-    pub(super) fn multiply(&self, engine: &Engine, input: &Input, out: &mut Vec<f32>) -> candle_core::Result<()> {
+    pub(super) fn multiply(
+        &self,
+        engine: &Engine,
+        input: &Input,
+        out: &mut Vec<f32>,
+    ) -> candle_core::Result<()> {
         let n = input.rows();
         match self {
             Self::Packed(tiles, kernel) => {
                 out.resize(n * tiles.rows, 0.0);
                 match &engine.pool {
-                    None => kernel.multiply(tiles, 0, tiles.rows.div_ceil(TILE_ROWS), &input.blocks, out),
+                    None => kernel.multiply(tiles, 0..tiles.rows.div_ceil(TILE_ROWS), &input.blocks, out),
                     Some(pool) => pool.install(|| multiply_in_parts(tiles, *kernel, &input.blocks, out)),
                 }
             }
@@ -131,7 +137,8 @@ impl Matrix {
                 tiles.row(row, &mut values[start..]);
             }
             Self::Candle { table, .. } => {
-                let table = table.as_ref().ok_or_else(|| candle_core::Error::Msg("not a table".to_owned()))?;
+                let table =
+                    table.as_ref().ok_or_else(|| candle_core::Error::Msg("not a table".to_owned()))?;
                 values.extend(table.get(row)?.to_vec1::<f32>()?);
             }
         }
@@ -149,7 +156,7 @@ fn multiply_in_parts(tiles: &Tiles, kernel: Kernel, input: &Blocks, out: &mut [f
             let (from, to) = (part * per_part, ((part + 1) * per_part).min(n_tiles));
             let width = (to * TILE_ROWS).min(tiles.rows) - from * TILE_ROWS;
             let mut products = vec![0.0; input.rows() * width];
-            kernel.multiply(tiles, from, to, input, &mut products);
+            kernel.multiply(tiles, from..to, input, &mut products);
             (from * TILE_ROWS, products)
         })
         .collect();

@@ -125,8 +125,13 @@ impl GgufTokenizer {
         let tokenizer = Tokenizer::read(gguf)?;
         let vocabulary = &tokenizer.vocabulary;
         let source = gguf.text("tokenizer.chat_template");
-        let template = ChatTemplate::new(source, vocabulary.name(vocabulary.begin), vocabulary.name(Some(vocabulary.end)));
-        let template = template.map_err(|reason| gguf.tokenizer(format!("its chat template cannot be used: {reason}")))?;
+        let template = ChatTemplate::new(
+            source,
+            vocabulary.name(vocabulary.begin),
+            vocabulary.name(Some(vocabulary.end)),
+        );
+        let template = template
+            .map_err(|reason| gguf.tokenizer(format!("its chat template cannot be used: {reason}")))?;
         Ok(Self { tokenizer: Arc::new(tokenizer), template: Arc::new(template) })
     }
 
@@ -152,7 +157,9 @@ impl GgufTokenizer {
 
 impl std::fmt::Debug for GgufTokenizer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GgufTokenizer").field("tokens", &self.tokenizer.vocabulary.len()).finish_non_exhaustive()
+        f.debug_struct("GgufTokenizer")
+            .field("tokens", &self.tokenizer.vocabulary.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -206,7 +213,8 @@ impl GgufModel {
             context,
             max_new_tokens: config.max_new_tokens,
         };
-        let worker = Worker::start(generator).map_err(|source| GgufError::Io { path: config.path.clone(), source })?;
+        let worker =
+            Worker::start(generator).map_err(|source| GgufError::Io { path: config.path.clone(), source })?;
         Ok(Self { id: model_id(&gguf), context, tokenizer, counters, worker })
     }
 

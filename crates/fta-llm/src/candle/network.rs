@@ -63,7 +63,8 @@ impl Shape {
         let key = |name: &str| format!("{architecture}.{name}");
         let size = |name: &str| {
             let size = gguf.integer(&key(name)).filter(|size| (1..=1 << 24).contains(size));
-            size.map(|size| size as usize).ok_or_else(|| gguf.damaged(format!("it has no legal `{}`", key(name))))
+            size.map(|size| size as usize)
+                .ok_or_else(|| gguf.damaged(format!("it has no legal `{}`", key(name))))
         };
         if gguf.integer(&key("expert_count")).is_some_and(|n| n > 0) {
             return Err(gguf.unsupported("it is a mixture of experts"));
@@ -76,7 +77,11 @@ impl Shape {
         let key_heads = size("attention.head_count_kv").unwrap_or(heads);
         let head_width = size("attention.key_length").unwrap_or(width / heads);
         let value_width = size("attention.value_length").unwrap_or(head_width);
-        if !heads.is_multiple_of(key_heads) || value_width != head_width || head_width == 0 || !head_width.is_multiple_of(16) {
+        if !heads.is_multiple_of(key_heads)
+            || value_width != head_width
+            || head_width == 0
+            || !head_width.is_multiple_of(16)
+        {
             return Err(gguf.unsupported("the heads of its attention are of an unusual size"));
         }
         let epsilon = gguf.float(&key("attention.layer_norm_rms_epsilon"));
@@ -98,7 +103,7 @@ impl Shape {
     }
 
     fn is_windowed(&self, layer: usize) -> bool {
-        self.window_period > 0 && (layer + 1) % self.window_period != 0
+        self.window_period > 0 && !(layer + 1).is_multiple_of(self.window_period)
     }
 }
 
@@ -179,7 +184,11 @@ impl Network {
     }
 
     pub(super) fn cache_shape(&self) -> CacheShape {
-        CacheShape { layers: self.shape.layers, heads: self.shape.key_heads, head_width: self.shape.head_width }
+        CacheShape {
+            layers: self.shape.layers,
+            heads: self.shape.key_heads,
+            head_width: self.shape.head_width,
+        }
     }
 
     /// Appends tokens to a sequence. All must be of the vocabulary.
@@ -234,7 +243,7 @@ impl Network {
             }
         }
         for (index, layer) in self.layers.iter().enumerate() {
-            self.attention(buffers, sequence, first, index, layer)?;
+            self.attention(buffers, sequence, first, index)?;
             self.feed_forward(buffers, layer)?;
         }
         Ok(())
@@ -246,8 +255,8 @@ impl Network {
         sequence: &mut Sequence,
         first: usize,
         index: usize,
-        layer: &Layer,
     ) -> candle_core::Result<()> {
+        let layer = &self.layers[index];
         let Buffers { states, input, queries, keys, values, product, scores, turns, .. } = buffers;
         let (shape, engine) = (&self.shape, &self.engine);
         self.normed(states, &layer.attention_norm, input);
@@ -273,7 +282,8 @@ impl Network {
             self.rotate(values, heads, turns);
         }
         let key_width = shape.key_heads * shape.head_width;
-        for (i, (key, value)) in keys.chunks_exact(key_width).zip(values.chunks_exact(key_width)).enumerate() {
+        for (i, (key, value)) in keys.chunks_exact(key_width).zip(values.chunks_exact(key_width)).enumerate()
+        {
             sequence.put(index, first + i, key, value);
         }
         let width = shape.heads * shape.head_width;
@@ -397,7 +407,9 @@ fn angles(gguf: &mut Gguf, shape: &Shape) -> Result<[Vec<f64>; 2], GgufError> {
     let base = gguf.float(&key("rope.freq_base")).unwrap_or(10_000.0);
     let window_base = gguf.float(&key("rope.local_freq_base")).unwrap_or(10_000.0);
     let stretch = match gguf.text(&key("rope.scaling.type")) {
-        Some("linear") => gguf.float(&key("rope.scaling.factor")).filter(|factor| *factor > 0.0).unwrap_or(1.0),
+        Some("linear") => {
+            gguf.float(&key("rope.scaling.factor")).filter(|factor| *factor > 0.0).unwrap_or(1.0)
+        }
         _ => 1.0,
     };
     let factors = if gguf.has_tensor("rope_freqs.weight") {

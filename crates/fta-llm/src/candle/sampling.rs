@@ -23,7 +23,8 @@ impl Sampler {
     pub(super) fn choose(&mut self, logits: &[f32], allowed: Option<&SimpleVob>) -> Option<u32> {
         let candidates = &mut self.candidates;
         candidates.clear();
-        let mut add = |id: u32| candidates.extend(logits.get(id as usize).map(|&logit| (id, f64::from(logit))));
+        let mut add =
+            |id: u32| candidates.extend(logits.get(id as usize).map(|&logit| (id, f64::from(logit))));
         match allowed {
             Some(allowed) => allowed.iter_set_entries(|id| add(id as u32)),
             None => (0..logits.len() as u32).for_each(add),

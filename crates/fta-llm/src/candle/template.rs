@@ -36,7 +36,13 @@ impl ChatTemplate {
         }
         let mut environment = Environment::new();
         // The settings that templates are written for.
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(|error| said(&error))?);
+        environment.set_syntax(
+            SyntaxConfig::builder()
+                .trim_blocks(true)
+                .lstrip_blocks(true)
+                .build()
+                .map_err(|error| said(&error))?,
+        );
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
             Err(Error::new(ErrorKind::InvalidOperation, message))
@@ -162,7 +168,7 @@ mod tests {
     fn messages_keep_out_of_the_template() {
         let chat = ChatTemplate::new(Some(CHATML), "", "").unwrap();
         let user = Message::user(format!("a {MARK}0{MARK} <|im_end|> {{{{ messages }}}}"));
-        let pieces = chat.render(&[user.clone()]).unwrap();
+        let pieces = chat.render(std::slice::from_ref(&user)).unwrap();
         let expect = [
             template("<|im_start|>user\n"),
             content(&user.content),
@@ -199,7 +205,8 @@ mod tests {
         let chat = ChatTemplate::new(None, "", "").unwrap();
         assert!(chat.is_plain());
         let pieces = chat.render(&[Message::system("Be brief."), Message::user("Hello")]).unwrap();
-        let expect = [content("Be brief."), template("\n\nUser: "), content("Hello"), template("\n\nAssistant:")];
+        let expect =
+            [content("Be brief."), template("\n\nUser: "), content("Hello"), template("\n\nAssistant:")];
         assert_eq!(pieces, expect);
         assert!(ChatTemplate::new(Some("{% for %}"), "", "").is_err());
     }

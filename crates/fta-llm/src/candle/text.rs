@@ -60,7 +60,8 @@ impl TextStream {
     /// What has come since the last call, but nothing that may turn out to be the start of the stop text.
     pub(super) fn take(&mut self) -> &str {
         let held = self.stop.map_or(0, |stop| {
-            let starts = stop.char_indices().map(|(at, _)| at).skip(1).filter(|&at| self.text.ends_with(&stop[..at]));
+            let starts =
+                stop.char_indices().map(|(at, _)| at).skip(1).filter(|&at| self.text.ends_with(&stop[..at]));
             starts.max().unwrap_or(0)
         });
         let to = (self.text.len() - held).max(self.handed);

@@ -99,7 +99,6 @@ pub(super) struct Tiles {
     pub(super) lines: Vec<Line>,
 }
 
-
 impl Tiles {
     /// Packs the bytes of a matrix `[rows, columns]` as they lie in a GGUF file.
     ///
@@ -117,7 +116,7 @@ impl Tiles {
                 let from = (tile * TILE_ROWS + row) * row_bytes;
                 let source = bytes[from..from + row_bytes].chunks_exact(size).skip(at * per_record);
                 for (part, block) in source.take(per_record).enumerate() {
-                    format.put(dtype, record, row, part, block);
+                    format.put(dtype, record, (row, part), block);
                 }
             }
         }
@@ -150,14 +149,15 @@ impl Tiles {
 }
 
 impl Format {
-    /// Puts a block of a file into a record; `part` counts the blocks of the file within the record.
-    fn put(self, dtype: GgmlDType, record: &mut [Line], row: usize, part: usize, bytes: &[u8]) {
+    /// Puts a block of a file into a row of a record; `part` counts the blocks of the file within the record.
+    fn put(self, dtype: GgmlDType, record: &mut [Line], (row, part): (usize, usize), bytes: &[u8]) {
         let (quants, scales) = record.split_at_mut(self.blocks() * self.block_lines());
         let mut put = |block: usize, values: [u8; BLOCK]| {
             self.put_quants(&mut quants[block * self.block_lines()..], row, values);
         };
-        let half =
-            |line: &mut Line, index: usize, bytes: &[u8]| line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
+        let half = |line: &mut Line, index: usize, bytes: &[u8]| {
+            line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
+        };
         match dtype {
             GgmlDType::Q8_0 => {
                 half(&mut scales[0], part * TILE_ROWS + row, &bytes[..2]);
@@ -174,11 +174,14 @@ impl Format {
                 let (high, low) = rest.split_at(if self.bits == 5 { 4 } else { 0 });
                 let high = high.iter().rev().fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte));
                 let low: &[u8; 16] = low.try_into().expect("a block of the type has 16 bytes of quants");
-                put(part, std::array::from_fn(|column| {
-                    let byte = low[column % 16];
-                    let quant = if column < 16 { byte & 15 } else { byte >> 4 };
-                    quant | ((high >> column & 1) as u8) << 4
-                }));
+                put(
+                    part,
+                    std::array::from_fn(|column| {
+                        let byte = low[column % 16];
+                        let quant = if column < 16 { byte & 15 } else { byte >> 4 };
+                        quant | ((high >> column & 1) as u8) << 4
+                    }),
+                );
             }
             GgmlDType::Q4K | GgmlDType::Q5K => {
                 half(&mut scales[4], row, &bytes[..2]);
@@ -208,9 +211,12 @@ impl Format {
                     let quarter = block % 4;
                     let low = &bytes[block / 4 * 64 + quarter % 2 * 32..][..32];
                     let high = &bytes[128 + block / 4 * 32..][..32];
-                    put(block, std::array::from_fn(|column| {
-                        (low[column] >> (quarter / 2 * 4) & 15) | (high[column] >> (2 * quarter) & 3) << 4
-                    }));
+                    put(
+                        block,
+                        std::array::from_fn(|column| {
+                            (low[column] >> (quarter / 2 * 4) & 15) | (high[column] >> (2 * quarter) & 3) << 4
+                        }),
+                    );
                 }
             }
             _ => unreachable!("`Format::of` names the types above"),
@@ -221,7 +227,8 @@ impl Format {
     fn put_quants(self, lines: &mut [Line], row: usize, quants: [u8; BLOCK]) {
         let words = quants.as_chunks::<4>().0;
         let word = |group: usize| u32::from_le_bytes(words[group]);
-        let mut put = |line: usize, word: u32| lines[line].0[4 * row..4 * row + 4].copy_from_slice(&word.to_le_bytes());
+        let mut put =
+            |line: usize, word: u32| lines[line].0[4 * row..4 * row + 4].copy_from_slice(&word.to_le_bytes());
         if self.bits == 8 {
             (0..8).for_each(|group| put(group, word(group)));
             return;
@@ -233,7 +240,8 @@ impl Format {
         match self.bits {
             5 => put(4, (0..8).fold(0, |bits, group| bits | (upper(group) & 0x0101_0101) << group)),
             6 => {
-                let four = |first: usize| (0..4).fold(0, |bits, group| bits | upper(first + group) << (2 * group));
+                let four =
+                    |first: usize| (0..4).fold(0, |bits, group| bits | upper(first + group) << (2 * group));
                 put(4, four(0));
                 put(5, four(4));
             }
@@ -343,11 +351,16 @@ mod tests {
     #[test]
     fn half_precision_is_read_as_candle_reads_it() {
         for bits in 0..=u16::MAX {
-            let tensor = QStorage::from_data(bits.to_le_bytes().to_vec().into(), &Device::Cpu, GgmlDType::F16).unwrap();
+            let tensor =
+                QStorage::from_data(bits.to_le_bytes().to_vec().into(), &Device::Cpu, GgmlDType::F16)
+                    .unwrap();
             let tensor = QTensor::new(tensor, 1).unwrap().dequantize(&Device::Cpu).unwrap();
             let expect = tensor.to_vec1::<f32>().unwrap()[0];
             let ours = half_to_f32(bits);
-            assert!(ours == expect || ours.is_nan() && expect.is_nan(), "{bits:#06x}: {ours} {expect}");
+            assert!(
+                ours.to_bits() == expect.to_bits() || ours.is_nan() && expect.is_nan(),
+                "{bits:#06x}: {ours} {expect}"
+            );
         }
     }
 
@@ -378,7 +391,7 @@ mod tests {
         blocks.fill(&input, columns);
         assert_eq!(blocks.rows(), inputs);
         let mut out = vec![f32::NAN; inputs * rows];
-        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &blocks, &mut out);
+        kernel.multiply(&tiles, 0..rows.div_ceil(TILE_ROWS), &blocks, &mut out);
         for (i, input) in input.chunks_exact(columns).enumerate() {
             for (row, weights) in exact.chunks_exact(columns).enumerate() {
                 let expect: f64 = input.iter().zip(weights).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
@@ -392,7 +405,7 @@ mod tests {
         let mut alone = Blocks::default();
         alone.fill(&input[(inputs - 1) * columns..], columns);
         let mut single = vec![0.0; rows];
-        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &alone, &mut single);
+        kernel.multiply(&tiles, 0..rows.div_ceil(TILE_ROWS), &alone, &mut single);
         assert_eq!(single, out[(inputs - 1) * rows..]);
     }
 

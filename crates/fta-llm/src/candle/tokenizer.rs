@@ -72,10 +72,9 @@ impl Tokenizer {
         // those that steer the model stay out.
         let in_texts = match vocabulary.alphabet {
             Alphabet::ByteLevel => Names::new([].into_iter()),
-            Alphabet::SentencePiece => Names::new(
-                named(&[TokenKind::UserDefined])
-                    .filter(|(name, id)| name.trim().is_empty() || !(vocabulary.ends.contains(id) || template.contains(name))),
-            ),
+            Alphabet::SentencePiece => Names::new(named(&[TokenKind::UserDefined]).filter(|(name, id)| {
+                name.trim().is_empty() || !(vocabulary.ends.contains(id) || template.contains(name))
+            })),
         };
         let space_first = vocabulary.alphabet == Alphabet::SentencePiece
             && gguf.bool("tokenizer.ggml.add_space_prefix").unwrap_or(true);
@@ -151,7 +150,8 @@ impl Tokenizer {
 
 /// The encoder that merges pairs by rank.
 fn pairs(gguf: &Gguf, vocabulary: &Vocabulary) -> Result<Pipeline, GgufError> {
-    let merges = gguf.texts("tokenizer.ggml.merges").ok_or_else(|| gguf.tokenizer("the file has no merges"))?;
+    let merges =
+        gguf.texts("tokenizer.ggml.merges").ok_or_else(|| gguf.tokenizer("the file has no merges"))?;
     let merges: Option<Vec<(String, String)>> = merges
         .iter()
         .map(|merge| merge.split_once(' ').map(|(left, right)| (left.to_owned(), right.to_owned())))
@@ -178,7 +178,9 @@ fn pairs(gguf: &Gguf, vocabulary: &Vocabulary) -> Result<Pipeline, GgufError> {
         _ if llama => vec![split(LLAMA3)?, letters(false)],
         "smollm" => vec![Digits::new(true).into(), letters(true)],
         "default" | "gpt-2" => vec![letters(true)],
-        other => return Err(gguf.tokenizer(format!("its way of splitting words, `{other}`, is not known here"))),
+        other => {
+            return Err(gguf.tokenizer(format!("its way of splitting words, `{other}`, is not known here")));
+        }
     };
     pipeline.with_pre_tokenizer(Some(Sequence::new(steps)));
     if pre == "qwen2" {
@@ -219,16 +221,22 @@ impl Scores {
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let n = starts.len() - 1;
         let mut parts: Vec<Symbol> = (0..n)
-            .map(|i| Symbol { from: starts[i], to: starts[i + 1], before: i.checked_sub(1), after: (i + 1 < n).then_some(i + 1) })
+            .map(|i| Symbol {
+                from: starts[i],
+                to: starts[i + 1],
+                before: i.checked_sub(1),
+                after: (i + 1 < n).then_some(i + 1),
+            })
             .collect();
         let mut queue = BinaryHeap::new();
-        let propose = |parts: &[Symbol], left: Option<usize>, right: Option<usize>, queue: &mut BinaryHeap<Merge>| {
-            let (Some(left), Some(right)) = (left, right) else { return };
-            let (from, to) = (parts[left].from, parts[right].to);
-            if let Some(&(_, score)) = self.table.get(&text[from..to]) {
-                queue.push(Merge { score, left, right, length: to - from });
-            }
-        };
+        let propose =
+            |parts: &[Symbol], left: Option<usize>, right: Option<usize>, queue: &mut BinaryHeap<Merge>| {
+                let (Some(left), Some(right)) = (left, right) else { return };
+                let (from, to) = (parts[left].from, parts[right].to);
+                if let Some(&(_, score)) = self.table.get(&text[from..to]) {
+                    queue.push(Merge { score, left, right, length: to - from });
+                }
+            };
         for right in 1..n {
             propose(&parts, Some(right - 1), Some(right), &mut queue);
         }
@@ -253,7 +261,8 @@ impl Scores {
             match self.table.get(part) {
                 Some(&(id, _)) => tokens.push(id),
                 None => {
-                    let spelled: Option<Vec<u32>> = part.bytes().map(|byte| self.bytes[usize::from(byte)]).collect();
+                    let spelled: Option<Vec<u32>> =
+                        part.bytes().map(|byte| self.bytes[usize::from(byte)]).collect();
                     tokens.extend(spelled.ok_or("the vocabulary has no token for a byte of the text")?);
                 }
             }

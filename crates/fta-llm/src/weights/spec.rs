@@ -27,7 +27,9 @@ impl PackageParts {
 }
 
 fn number(text: &str, n: usize) -> String {
-    text.replace("{nn}", &format!("{n:02}")).replace("{mm}", &format!("{:02}", n - 1)).replace("{n}", &n.to_string())
+    text.replace("{nn}", &format!("{n:02}"))
+        .replace("{mm}", &format!("{:02}", n - 1))
+        .replace("{n}", &n.to_string())
 }
 
 /// A model in one GGUF file, pinned by content.

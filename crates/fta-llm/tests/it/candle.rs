@@ -76,7 +76,12 @@ async fn check_greedy(name: &str) {
     let mut longest = 0;
     for case in cases {
         let messages = vec![Message::system(&system), Message::user(&case.question)];
-        assert_eq!(model.tokenizer().prompt_tokens(&messages).unwrap(), case.prompt, "{name}: {}", case.question);
+        assert_eq!(
+            model.tokenizer().prompt_tokens(&messages).unwrap(),
+            case.prompt,
+            "{name}: {}",
+            case.question
+        );
         let steady = case.margins.iter().take_while(|&&margin| margin >= NEAR_TIE).count();
         if steady == 0 {
             continue;
@@ -120,10 +125,13 @@ async fn a_prefix_is_computed_once_and_changes_nothing() {
     let without = GgufModel::load(&GgufConfig { prefix_tokens: 0, ..GgufConfig::new(&path) }).unwrap();
     let instructions = "You list the animals that a text names, one word each. ".repeat(5);
     let mut prompts = Vec::new();
-    for text in ["The cat slept.", "A dog chased a fox.", "The cat slept. Then it woke.", "A dog chased a fox."] {
+    for text in
+        ["The cat slept.", "A dog chased a fox.", "The cat slept. Then it woke.", "A dog chased a fox."]
+    {
         let request = ask(vec![Message::system(&instructions), Message::user(text)], 8);
         prompts.push(with.tokenizer().prompt_tokens(&request.messages).unwrap());
-        let replies = (with.complete(request.clone()).await.unwrap(), without.complete(request).await.unwrap());
+        let replies =
+            (with.complete(request.clone()).await.unwrap(), without.complete(request).await.unwrap());
         assert_eq!(replies.0, replies.1, "{text}");
     }
     let all: usize = prompts.iter().map(Vec::len).sum();
@@ -165,7 +173,8 @@ async fn a_reply_is_held_to_its_schema() {
         let reply = model.complete(request.clone()).await.unwrap();
         assert_eq!(reply.finish, FinishReason::Stop, "{}", reply.text);
         let heard: Heard = serde_json::from_str(&reply.text).unwrap();
-        let fits = heard.animals.len() <= 3 && heard.animals.iter().all(|animal| animal.chars().count() <= 12);
+        let fits =
+            heard.animals.len() <= 3 && heard.animals.iter().all(|animal| animal.chars().count() <= 12);
         assert!(fits, "{}", reply.text);
         assert!(reply.text.starts_with("{\"animals\":["), "compact: {}", reply.text);
         assert_eq!(model.complete(request.clone()).await.unwrap(), reply, "the same seed says the same");
@@ -182,12 +191,16 @@ async fn a_reply_is_held_to_its_schema() {
 async fn text_streams_in_pieces_that_make_up_the_reply() {
     let folder = tempfile::tempdir().unwrap();
     // Bytes without sense make up characters now and then, and break them more often.
-    let model: Arc<dyn LanguageModel> = Arc::new(GgufModel::load(&GgufConfig::new(tiny(&folder, |_| {}))).unwrap());
+    let model: Arc<dyn LanguageModel> =
+        Arc::new(GgufModel::load(&GgufConfig::new(tiny(&folder, |_| {}))).unwrap());
     for seed in 0..20 {
         let mut request = ask(vec![Message::user("a")], 60);
         (request.temperature, request.seed) = (1.0, Some(seed));
         let mut pieces = Vec::new();
-        let streamed = model.complete_streaming(request.clone(), &mut |text| pieces.push(text.to_owned())).await.unwrap();
+        let streamed = model
+            .complete_streaming(request.clone(), &mut |text| pieces.push(text.to_owned()))
+            .await
+            .unwrap();
         assert_eq!(pieces.concat(), streamed.text);
         assert!(pieces.len() > 1, "{pieces:?}");
         assert_eq!(model.complete(request).await.unwrap(), streamed);
@@ -258,7 +271,8 @@ async fn calls_at_the_same_time_are_answered_as_if_alone() {
         })
         .collect();
     for (i, call) in calls.into_iter().enumerate() {
-        let alone = GgufModel::load(&GgufConfig { prefix_tokens: 0, threads: 2, ..GgufConfig::new(&path) }).unwrap();
+        let alone =
+            GgufModel::load(&GgufConfig { prefix_tokens: 0, threads: 2, ..GgufConfig::new(&path) }).unwrap();
         assert_eq!(call.await.unwrap(), alone.complete(request(i)).await, "{i}");
     }
 }
@@ -284,7 +298,8 @@ fn the_id_names_model_kind_and_content() {
 #[test]
 fn files_that_cannot_be_run_say_why() {
     let folder = tempfile::tempdir().unwrap();
-    let load = |change: &dyn Fn(&mut Tiny)| GgufModel::load(&GgufConfig::new(tiny(&folder, change))).unwrap_err();
+    let load =
+        |change: &dyn Fn(&mut Tiny)| GgufModel::load(&GgufConfig::new(tiny(&folder, change))).unwrap_err();
     let text = |text: &str| Value::String(text.to_owned());
     let check = |error: GgufError, part: &str| {
         let said = error.to_string();
@@ -330,7 +345,8 @@ fn cut_and_changed_files_are_errors_not_panics() {
     let id = load(&whole).unwrap();
     for i in 0..40 {
         let cut = load(&whole[..whole.len() * i / 40]).unwrap_err();
-        let is_right = matches!(cut, GgufError::Truncated { .. }) || i == 0 && matches!(cut, GgufError::NotGguf { .. });
+        let is_right =
+            matches!(cut, GgufError::Truncated { .. }) || i == 0 && matches!(cut, GgufError::NotGguf { .. });
         assert!(is_right, "{i}: {cut:?}");
     }
     assert!(matches!(load(&whole[..whole.len() - 40]), Err(GgufError::Truncated { .. })));
@@ -405,11 +421,17 @@ fn fragments(n: usize) -> Vec<(Vec<String>, String)> {
     let mut fragments = Vec::new();
     for dialogue in data.as_array().unwrap() {
         let dialogue = &dialogue["conversation"];
-        let speakers = ["speaker_a", "speaker_b"].map(|key| dialogue[key].as_str().unwrap().to_owned()).to_vec();
+        let speakers =
+            ["speaker_a", "speaker_b"].map(|key| dialogue[key].as_str().unwrap().to_owned()).to_vec();
         for session in (1..).map_while(|i| dialogue[format!("session_{i}")].as_array()) {
             for turns in session.chunks(6) {
                 let line = |(i, turn): (usize, &serde_json::Value)| {
-                    format!("{}. {}: {}\n", i + 1, turn["speaker"].as_str().unwrap(), turn["text"].as_str().unwrap())
+                    format!(
+                        "{}. {}: {}\n",
+                        i + 1,
+                        turn["speaker"].as_str().unwrap(),
+                        turn["text"].as_str().unwrap()
+                    )
                 };
                 fragments.push((speakers.clone(), turns.iter().enumerate().map(line).collect()));
             }
@@ -426,17 +448,22 @@ async fn the_smallest_model_gives_valid_units_for_all_fragments() {
     let model = GgufModel::load(&GgufConfig::new(smallest())).unwrap();
     let mut tokens = 0;
     for (i, (speakers, text)) in fragments(n).into_iter().enumerate() {
-        let instructions = "List what is worth remembering of this dialogue, as JSON. Name the turns by number.";
+        let instructions =
+            "List what is worth remembering of this dialogue, as JSON. Name the turns by number.";
         let mut request = ask(vec![Message::system(instructions), Message::user(text)], 1500);
         request.schema = Some(unit_schema(&speakers, 6));
         let reply = model.complete(request).await.unwrap();
         assert_eq!(reply.finish, FinishReason::Stop, "{i}: {}", reply.text);
-        let Units { units } = serde_json::from_str(&reply.text).unwrap_or_else(|error| panic!("{i}: {error}"));
+        let Units { units } =
+            serde_json::from_str(&reply.text).unwrap_or_else(|error| panic!("{i}: {error}"));
         assert!((1..=3).contains(&units.len()), "{i}");
         for Unit { speaker, fact, turns, feeling } in units {
             assert!(speakers.contains(&speaker), "{i}: {speaker}");
             assert!((1..=120).contains(&fact.chars().count()), "{i}: {fact}");
-            assert!((1..=3).contains(&turns.len()) && turns.iter().all(|turn| (1..=6).contains(turn)), "{i}: {turns:?}");
+            assert!(
+                (1..=3).contains(&turns.len()) && turns.iter().all(|turn| (1..=6).contains(turn)),
+                "{i}: {turns:?}"
+            );
             assert!(feeling.is_none_or(|feeling| FEELINGS.contains(&feeling.as_str())), "{i}");
         }
         tokens += reply.usage.completion_tokens;

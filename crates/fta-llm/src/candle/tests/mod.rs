@@ -1,6 +1,7 @@
 //! Networks against candle's own, against llama.cpp, and against themselves.
 
 #[path = "../../../tests/it/tiny.rs"]
+#[expect(dead_code, reason = "shared with the tests from outside, which use all of it")]
 mod tiny;
 
 use std::path::{Path, PathBuf};
@@ -104,15 +105,18 @@ fn candle_logits(family: &str, path: &Path, first: &[u32], second: &[u32]) -> Ve
     let (a, b) = (rows(first), rows(second));
     let outcome = match family {
         "llama" => {
-            let mut model = quantized_llama::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
+            let mut model =
+                quantized_llama::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
             model.forward(&a, 0).and_then(|_| model.forward(&b, first.len()))
         }
         "qwen2" => {
-            let mut model = quantized_qwen2::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
+            let mut model =
+                quantized_qwen2::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
             model.forward(&a, 0).and_then(|_| model.forward(&b, first.len()))
         }
         _ => {
-            let mut model = quantized_qwen3::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
+            let mut model =
+                quantized_qwen3::ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
             model.forward(&a, 0).and_then(|_| model.forward(&b, first.len()))
         }
     };
@@ -129,16 +133,28 @@ fn networks_agree_with_those_of_candle() {
         let mut sequence = Sequence::new(network.cache_shape());
         network.append(&mut sequence, &tokens[..89]).unwrap();
         network.append(&mut sequence, &tokens[89..]).unwrap();
-        let (ours, expect) = (logits(&mut network), candle_logits(family, &path, &tokens[..89], &tokens[89..]));
+        let (ours, expect) =
+            (logits(&mut network), candle_logits(family, &path, &tokens[..89], &tokens[89..]));
         let size = distance(&expect, &vec![0.0; expect.len()]);
-        assert!(size > 0.1 && distance(&ours, &expect) < 1e-4 * size, "{family}: {} of {size}", distance(&ours, &expect));
+        assert!(
+            size > 0.1 && distance(&ours, &expect) < 1e-4 * size,
+            "{family}: {} of {size}",
+            distance(&ours, &expect)
+        );
     }
 }
 
 #[test]
 fn all_products_tell_the_same() {
     for family in FAMILIES {
-        for dtype in [GgmlDType::Q8_0, GgmlDType::Q4_1, GgmlDType::Q5_0, GgmlDType::Q5_1, GgmlDType::Q4_0, GgmlDType::F16] {
+        for dtype in [
+            GgmlDType::Q8_0,
+            GgmlDType::Q4_1,
+            GgmlDType::Q5_0,
+            GgmlDType::Q5_1,
+            GgmlDType::Q4_0,
+            GgmlDType::F16,
+        ] {
             let (_folder, path) = tiny_file(family, dtype);
             let run = |engine| forced(&mut network(&path, engine), &tokens(40), &tokens(3));
             let exact = run(engine(None, true, 1));
@@ -201,7 +217,8 @@ fn windowed_layers_forget_what_is_far() {
 }
 
 fn check_against_llama_cpp(name: &str) {
-    let is_wanted = name == "smollm2-135m" || std::env::var_os("RUN_SLOW_TESTS").is_some_and(|value| value == "1");
+    let is_wanted =
+        name == "smollm2-135m" || std::env::var_os("RUN_SLOW_TESTS").is_some_and(|value| value == "1");
     let Some(path) = cached(name).filter(|_| is_wanted) else {
         assert!(!is_wanted, "`{name}` is not in the cache; run the set-up");
         return;
@@ -242,7 +259,8 @@ fn control_tokens_are_only_those_of_the_template() {
     assert_eq!(template("<|im_start|>the<tool>"), [261, 257, 263]);
     let spelled = content("<|im_start|>the<tool><|endoftext|>");
     assert!(spelled.iter().all(|&id| id < 260), "{spelled:?}");
-    let back: Vec<u8> = spelled.iter().flat_map(|&id| tokenizer.vocabulary.bytes[id as usize].clone()).collect();
+    let back: Vec<u8> =
+        spelled.iter().flat_map(|&id| tokenizer.vocabulary.bytes[id as usize].clone()).collect();
     assert_eq!(back, b"<|im_start|>the<tool><|endoftext|>", "nothing is lost");
     // Text of the template and of a message grow together where they meet, as in one text.
     let pieces = [Piece::Template("<|im_start|>t".to_owned()), Piece::Content("he end".to_owned())];
