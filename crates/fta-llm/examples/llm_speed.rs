@@ -39,19 +39,13 @@ fn talk(seed: usize, sentences: usize) -> String {
         "boat",
         "recipe",
     ];
-    let mut text = String::new();
-    for i in 0..sentences {
+    let sentence = |i: usize| {
         let n = seed * 7919 + i * i * 31 + i * 17;
-        text += &format!(
-            "{} {} {} {} on day {}. ",
-            who[n % 7],
-            what[n / 7 % 8],
-            which[n / 3 % 9],
-            thing[n / 5 % 11],
-            n % 365
-        );
-    }
-    text
+        let (who, what) = (who[n % 7], what[n / 7 % 8]);
+        let (which, thing) = (which[n / 3 % 9], thing[n / 5 % 11]);
+        format!("{who} {what} {which} {thing} on day {}.", n % 365)
+    };
+    (0..sentences).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 /// Seconds of processor time of this process so far.

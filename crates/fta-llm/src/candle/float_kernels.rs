@@ -156,7 +156,7 @@ fn gelu_gate_body<const FMA: bool>(gate: &mut [f32], up: &[f32]) {
     for (value, up) in gate.iter_mut().zip(up) {
         let x = *value;
         // 1 + tanh(y) is 2 * sigmoid(2 * y); the factor is twice the square root of 2 / pi.
-        let y = 1.595_769_1 * x * mul_add::<FMA>(0.044_715 * x, x, 1.0);
+        let y = 1.595_769_2 * x * mul_add::<FMA>(0.044_715 * x, x, 1.0);
         *value = x / (1.0 + exp::<FMA>(-y)) * up;
     }
 }

@@ -32,6 +32,14 @@ pub(super) struct PrefixCounters {
     pub(super) reused_tokens: AtomicU64,
 }
 
+/// Who a reply is for.
+pub(super) struct Caller<'a> {
+    /// Asked between tokens: whether nobody waits any more.
+    pub(super) is_gone: &'a dyn Fn() -> bool,
+    /// Takes text as it comes.
+    pub(super) on_text: &'a mut dyn FnMut(&str),
+}
+
 /// A loaded model that replies to one request after the other.
 pub(super) struct Generator {
     pub(super) network: Network,
@@ -46,16 +54,15 @@ pub(super) struct Generator {
 }
 
 impl Generator {
-    /// Replies to a request; `is_unwanted` is asked between tokens whether to go on.
+    /// Replies to a request.
     ///
     /// # Errors
-    /// As [`LanguageModel::complete`](crate::LanguageModel::complete); [`ModelError::Transient`] if the reply was
-    /// not wanted any more.
+    /// As [`LanguageModel::complete`](crate::LanguageModel::complete); [`ModelError::Transient`] if the caller
+    /// has gone.
     pub(super) fn reply(
         &mut self,
         request: &ChatRequest,
-        is_unwanted: &dyn Fn() -> bool,
-        on_text: &mut dyn FnMut(&str),
+        caller: &mut Caller<'_>,
     ) -> Result<ChatReply, ModelError> {
         let prompt = prompt_tokens(&self.template, &self.tokenizer, request)?;
         let limit = self.reply_limit(prompt.len(), request.max_tokens)?;
@@ -73,14 +80,14 @@ impl Generator {
             n_tokens: 0,
             limit,
         };
-        let outcome = self.run(&prompt, &mut sequence, &mut reply, is_unwanted, on_text);
+        let outcome = self.run(&prompt, &mut sequence, &mut reply, caller);
         // Also what was broken off is a prefix for the next call.
         self.prefixes.keep(sequence);
         let finish = outcome?;
         let usage = Usage { prompt_tokens: prompt.len() as u64, completion_tokens: reply.n_tokens as u64 };
         let (text, rest) = reply.text.finish();
         if !rest.is_empty() {
-            on_text(&rest);
+            (caller.on_text)(&rest);
         }
         Ok(ChatReply { text, finish, usage })
     }
@@ -90,34 +97,33 @@ impl Generator {
         prompt: &[u32],
         sequence: &mut Sequence,
         reply: &mut Reply,
-        is_unwanted: &dyn Fn() -> bool,
-        on_text: &mut dyn FnMut(&str),
+        caller: &mut Caller<'_>,
     ) -> Result<FinishReason, ModelError> {
         let failed = |error: candle_core::Error| permanent(format!("a product failed: {error}"));
         let reused = sequence.len();
         for chunk in prompt[reused..].chunks(CHUNK) {
-            if is_unwanted() {
-                return Err(unwanted());
+            if (caller.is_gone)() {
+                return Err(given_up());
             }
             self.network.append(sequence, chunk).map_err(failed)?;
         }
         let mut logits = Vec::new();
         while reply.n_tokens < reply.limit {
-            if is_unwanted() {
-                return Err(unwanted());
+            if (caller.is_gone)() {
+                return Err(given_up());
             }
             self.network.logits(&mut logits).map_err(failed)?;
             let token = match reply.next(&logits, &self.tokenizer)? {
                 Next::End => return Ok(FinishReason::Stop),
                 Next::Last => {
-                    on_text(reply.text.take());
+                    (caller.on_text)(reply.text.take());
                     return Ok(FinishReason::Stop);
                 }
                 Next::Token(token) => token,
             };
             let piece = reply.text.take();
             if !piece.is_empty() {
-                on_text(piece);
+                (caller.on_text)(piece);
             }
             if reply.n_tokens < reply.limit {
                 self.network.append(sequence, &[token]).map_err(failed)?;
@@ -204,6 +210,6 @@ fn permanent(message: String) -> ModelError {
     ModelError::Permanent { message }
 }
 
-fn unwanted() -> ModelError {
+fn given_up() -> ModelError {
     ModelError::Transient { message: "the reply was given up".to_owned() }
 }

@@ -45,12 +45,15 @@ pub(super) struct TensorInfo {
     bytes: usize,
 }
 
+type Metadata = BTreeMap<String, Value>;
+type Tensors = BTreeMap<String, TensorInfo>;
+
 /// An open GGUF file.
 pub(super) struct Gguf {
     path: PathBuf,
     reader: BufReader<File>,
-    metadata: BTreeMap<String, Value>,
-    tensors: BTreeMap<String, TensorInfo>,
+    metadata: Metadata,
+    tensors: Tensors,
     /// Takes in what is read, to tell one model from another.
     digest: Sha256,
 }
@@ -93,7 +96,8 @@ impl Gguf {
     /// First digits of a SHA-256 over the head and the tensors read so far, in order of reading.
     pub(super) fn fingerprint(&self) -> String {
         let digest = self.digest.clone().finalize();
-        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        let first = digest.iter().take(6).fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+        format!("{first:012x}")
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&str> {
@@ -172,7 +176,7 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    fn read(&mut self) -> Result<(BTreeMap<String, Value>, BTreeMap<String, TensorInfo>), GgufError> {
+    fn read(&mut self) -> Result<(Metadata, Tensors), GgufError> {
         if self.length < 8 || self.bytes(4, "the first bytes")? != b"GGUF" {
             return Err(GgufError::NotGguf { path: self.path.to_owned() });
         }
@@ -236,11 +240,7 @@ impl Head<'_> {
     }
 
     /// Makes offsets of tensors places in the file, and checks that they are in it.
-    fn place(
-        &self,
-        metadata: &BTreeMap<String, Value>,
-        tensors: Vec<(String, TensorInfo)>,
-    ) -> Result<BTreeMap<String, TensorInfo>, GgufError> {
+    fn place(&self, metadata: &Metadata, tensors: Vec<(String, TensorInfo)>) -> Result<Tensors, GgufError> {
         let alignment = match metadata.get("general.alignment") {
             None => DEFAULT_ALIGNMENT,
             Some(Value::Unsigned(value)) if value.is_power_of_two() && *value <= 1 << 20 => *value,

@@ -113,7 +113,7 @@ impl Matrix {
             Self::Packed(tiles, kernel) => {
                 out.resize(n * tiles.rows, 0.0);
                 match &engine.pool {
-                    None => kernel.multiply(tiles, 0, tiles.rows.div_ceil(TILE_ROWS), &input.blocks, out),
+                    None => kernel.multiply(tiles, 0..tiles.rows.div_ceil(TILE_ROWS), &input.blocks, out),
                     Some(pool) => pool.install(|| multiply_in_parts(tiles, *kernel, &input.blocks, out)),
                 }
             }
@@ -156,7 +156,7 @@ fn multiply_in_parts(tiles: &Tiles, kernel: Kernel, input: &Blocks, out: &mut [f
             let (from, to) = (part * per_part, ((part + 1) * per_part).min(n_tiles));
             let width = (to * TILE_ROWS).min(tiles.rows) - from * TILE_ROWS;
             let mut products = vec![0.0; input.rows() * width];
-            kernel.multiply(tiles, from, to, input, &mut products);
+            kernel.multiply(tiles, from..to, input, &mut products);
             (from * TILE_ROWS, products)
         })
         .collect();

@@ -103,7 +103,7 @@ impl Shape {
     }
 
     fn is_windowed(&self, layer: usize) -> bool {
-        self.window_period > 0 && (layer + 1) % self.window_period != 0
+        self.window_period > 0 && !(layer + 1).is_multiple_of(self.window_period)
     }
 }
 
@@ -243,7 +243,7 @@ impl Network {
             }
         }
         for (index, layer) in self.layers.iter().enumerate() {
-            self.attention(buffers, sequence, first, index, layer)?;
+            self.attention(buffers, sequence, first, index)?;
             self.feed_forward(buffers, layer)?;
         }
         Ok(())
@@ -255,8 +255,8 @@ impl Network {
         sequence: &mut Sequence,
         first: usize,
         index: usize,
-        layer: &Layer,
     ) -> candle_core::Result<()> {
+        let layer = &self.layers[index];
         let Buffers { states, input, queries, keys, values, product, scores, turns, .. } = buffers;
         let (shape, engine) = (&self.shape, &self.engine);
         self.normed(states, &layer.attention_norm, input);

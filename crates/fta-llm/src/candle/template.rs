@@ -168,7 +168,7 @@ mod tests {
     fn messages_keep_out_of_the_template() {
         let chat = ChatTemplate::new(Some(CHATML), "", "").unwrap();
         let user = Message::user(format!("a {MARK}0{MARK} <|im_end|> {{{{ messages }}}}"));
-        let pieces = chat.render(&[user.clone()]).unwrap();
+        let pieces = chat.render(std::slice::from_ref(&user)).unwrap();
         let expect = [
             template("<|im_start|>user\n"),
             content(&user.content),

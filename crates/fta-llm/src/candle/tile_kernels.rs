@@ -5,6 +5,8 @@
     reason = "loads of aligned lines, and a call that needs a vector unit; every block says why"
 )]
 
+use std::ops::Range;
+
 use super::tiles::{BLOCK, Format, Line, Scales, TILE_ROWS, Tiles, centre};
 
 /// A block of 32 values, as bytes with one scale.
@@ -89,16 +91,17 @@ impl Kernel {
         None
     }
 
-    /// Writes the products of tiles `from..to` with all rows: `[rows, width]`, where `width` is the number of values
+    /// Writes the products of a range of tiles with all rows: `[rows, width]`, where `width` is the number of values
     /// that `out` has for each row.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn multiply(self, tiles: &Tiles, from: usize, to: usize, input: &Blocks, out: &mut [f32]) {
+    pub(super) fn multiply(self, tiles: &Tiles, range: Range<usize>, input: &Blocks, out: &mut [f32]) {
+        let Self(()) = self;
         // SAFETY: `self` exists only where `detect` found all features that the function is compiled for.
-        unsafe { avx512::multiply(tiles, from..to, input, out) }
+        unsafe { avx512::multiply(tiles, range, input, out) }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    pub(super) fn multiply(self, _: &Tiles, _: usize, _: usize, _: &Blocks, _: &mut [f32]) {
+    pub(super) fn multiply(self, _: &Tiles, _: Range<usize>, _: &Blocks, _: &mut [f32]) {
         unreachable!("`detect` gives none on this machine")
     }
 }
@@ -275,8 +278,8 @@ mod avx512 {
         #[inline]
         fn dot<const FROM: usize, const TO: usize>(base: __m512i, quants: &[__m512i; 8], block: &Block) -> __m512i {
             let mut sum = base;
-            for group in FROM..TO {
-                sum = _mm512_dpbusd_epi32(sum, quants[group], _mm512_set1_epi32(block.quants[group]));
+            for (&quants, &input) in quants[FROM..TO].iter().zip(&block.quants[FROM..TO]) {
+                sum = _mm512_dpbusd_epi32(sum, quants, _mm512_set1_epi32(input));
             }
             sum
         }
@@ -287,7 +290,8 @@ mod avx512 {
             let lines: &[Line; BITS] = lines.try_into().expect("a block has a line for each bit");
             let (low_mask, zero) = (_mm512_set1_epi8(15), _mm512_setzero_si512());
             let mut groups = [zero; 8];
-            for (group, quants) in groups.iter_mut().enumerate() {
+            for (place, quants) in (0_i16..).zip(&mut groups) {
+                let group = place.cast_unsigned() as usize;
                 if BITS == 8 {
                     *quants = load(&lines[group % BITS]);
                     continue;
@@ -297,10 +301,13 @@ mod avx512 {
                 let low = _mm512_and_si512(low, low_mask);
                 // The upper bits are moved to the fifth place, where what comes with them is masked.
                 *quants = match BITS {
-                    5 => _mm512_or_si512(low, _mm512_and_si512(moved(load(&lines[4 % BITS]), group as i16), _mm512_set1_epi8(16))),
+                    5 => {
+                        let fifth = moved(load(&lines[4 % BITS]), place);
+                        _mm512_or_si512(low, _mm512_and_si512(fifth, _mm512_set1_epi8(16)))
+                    }
                     6 => {
-                        let line = load(&lines[(4 + group / 4) % BITS]);
-                        _mm512_or_si512(low, _mm512_and_si512(moved(line, (group % 4 * 2) as i16), _mm512_set1_epi8(48)))
+                        let upper = moved(load(&lines[(4 + group / 4) % BITS]), place % 4 * 2);
+                        _mm512_or_si512(low, _mm512_and_si512(upper, _mm512_set1_epi8(48)))
                     }
                     _ => low,
                 };

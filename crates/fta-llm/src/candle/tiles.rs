@@ -116,7 +116,7 @@ impl Tiles {
                 let from = (tile * TILE_ROWS + row) * row_bytes;
                 let source = bytes[from..from + row_bytes].chunks_exact(size).skip(at * per_record);
                 for (part, block) in source.take(per_record).enumerate() {
-                    format.put(dtype, record, row, part, block);
+                    format.put(dtype, record, (row, part), block);
                 }
             }
         }
@@ -149,14 +149,14 @@ impl Tiles {
 }
 
 impl Format {
-    /// Puts a block of a file into a record; `part` counts the blocks of the file within the record.
-    fn put(self, dtype: GgmlDType, record: &mut [Line], row: usize, part: usize, bytes: &[u8]) {
+    /// Puts a block of a file into a row of a record; `part` counts the blocks of the file within the record.
+    fn put(self, dtype: GgmlDType, record: &mut [Line], (row, part): (usize, usize), bytes: &[u8]) {
         let (quants, scales) = record.split_at_mut(self.blocks() * self.block_lines());
         let mut put = |block: usize, values: [u8; BLOCK]| {
             self.put_quants(&mut quants[block * self.block_lines()..], row, values);
         };
         let half = |line: &mut Line, index: usize, bytes: &[u8]| {
-            line.0[2 * index..2 * index + 2].copy_from_slice(bytes)
+            line.0[2 * index..2 * index + 2].copy_from_slice(bytes);
         };
         match dtype {
             GgmlDType::Q8_0 => {
@@ -357,7 +357,10 @@ mod tests {
             let tensor = QTensor::new(tensor, 1).unwrap().dequantize(&Device::Cpu).unwrap();
             let expect = tensor.to_vec1::<f32>().unwrap()[0];
             let ours = half_to_f32(bits);
-            assert!(ours == expect || ours.is_nan() && expect.is_nan(), "{bits:#06x}: {ours} {expect}");
+            assert!(
+                ours.to_bits() == expect.to_bits() || ours.is_nan() && expect.is_nan(),
+                "{bits:#06x}: {ours} {expect}"
+            );
         }
     }
 
@@ -388,7 +391,7 @@ mod tests {
         blocks.fill(&input, columns);
         assert_eq!(blocks.rows(), inputs);
         let mut out = vec![f32::NAN; inputs * rows];
-        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &blocks, &mut out);
+        kernel.multiply(&tiles, 0..rows.div_ceil(TILE_ROWS), &blocks, &mut out);
         for (i, input) in input.chunks_exact(columns).enumerate() {
             for (row, weights) in exact.chunks_exact(columns).enumerate() {
                 let expect: f64 = input.iter().zip(weights).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
@@ -402,7 +405,7 @@ mod tests {
         let mut alone = Blocks::default();
         alone.fill(&input[(inputs - 1) * columns..], columns);
         let mut single = vec![0.0; rows];
-        kernel.multiply(&tiles, 0, rows.div_ceil(TILE_ROWS), &alone, &mut single);
+        kernel.multiply(&tiles, 0..rows.div_ceil(TILE_ROWS), &alone, &mut single);
         assert_eq!(single, out[(inputs - 1) * rows..]);
     }
 

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
-use super::generate::Generator;
+use super::generate::{Caller, Generator};
 use crate::{
     error::ModelError,
     model::{ChatReply, ChatRequest},
@@ -44,15 +44,16 @@ impl Worker {
         let work = move || {
             for job in receiver {
                 let Job { request, reply, pieces } = job;
-                let is_unwanted = || reply.is_closed() || closing.load(Ordering::Relaxed);
+                let is_gone = || reply.is_closed() || closing.load(Ordering::Relaxed);
                 let mut on_text = |text: &str| {
                     if let Some(pieces) = &pieces {
-                        // A caller that listens no more is found out by `is_unwanted`.
+                        // A caller that listens no more is found out by `is_gone`.
                         let _ = pieces.send(text.to_owned());
                     }
                 };
-                if !is_unwanted() {
-                    let outcome = generator.reply(&request, &is_unwanted, &mut on_text);
+                if !is_gone() {
+                    let mut caller = Caller { is_gone: &is_gone, on_text: &mut on_text };
+                    let outcome = generator.reply(&request, &mut caller);
                     let _ = reply.send(outcome);
                 }
             }
@@ -66,8 +67,8 @@ impl Worker {
     /// # Errors
     /// [`ModelError::Permanent`] if the thread has ended.
     pub(super) fn send(&self, job: Job) -> Result<(), ModelError> {
-        let sent = self.jobs.as_ref().map(|jobs| jobs.send(job));
-        sent.and_then(Result::ok).ok_or_else(ended)
+        let is_sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        if is_sent { Ok(()) } else { Err(ended()) }
     }
 }
 

@@ -132,7 +132,11 @@ pub(super) fn copy_hashed(
 }
 
 pub(super) fn hex(hasher: Sha256) -> String {
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn io_error(path: &Path, source: io::Error) -> WeightsError {

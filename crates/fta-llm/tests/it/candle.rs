@@ -375,3 +375,99 @@ fn what_messages_say_is_never_a_control_token() {
     assert_eq!(count("ok"), 5);
     assert!(tokenizer.tokens(attack).unwrap().iter().all(|&token| token >= 17));
 }
+
+/// One thing worth remembering, as the smallest model is asked for it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unit {
+    speaker: String,
+    fact: String,
+    turns: Vec<u32>,
+    feeling: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Units {
+    units: Vec<Unit>,
+}
+
+const FEELINGS: [&str; 4] = ["joy", "sadness", "anger", "fear"];
+
+fn unit_schema(speakers: &[String], turns: usize) -> serde_json::Value {
+    json!({
+        "type": "object",
+        "properties": { "units": { "type": "array", "minItems": 1, "maxItems": 3, "items": {
+            "type": "object",
+            "properties": {
+                "speaker": { "enum": speakers },
+                "fact": { "type": "string", "minLength": 1, "maxLength": 120 },
+                "turns": {
+                    "type": "array", "minItems": 1, "maxItems": 3,
+                    "items": { "type": "integer", "minimum": 1, "maximum": turns }
+                },
+                "feeling": { "anyOf": [{ "enum": FEELINGS }, { "type": "null" }] }
+            },
+            "required": ["speaker", "fact", "turns", "feeling"], "additionalProperties": false
+        } } },
+        "required": ["units"], "additionalProperties": false
+    })
+}
+
+/// Fragments of six turns: speakers and text.
+fn fragments(n: usize) -> Vec<(Vec<String>, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/locomo/locomo-dev6.json");
+    let data: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut fragments = Vec::new();
+    for dialogue in data.as_array().unwrap() {
+        let dialogue = &dialogue["conversation"];
+        let speakers =
+            ["speaker_a", "speaker_b"].map(|key| dialogue[key].as_str().unwrap().to_owned()).to_vec();
+        for session in (1..).map_while(|i| dialogue[format!("session_{i}")].as_array()) {
+            for turns in session.chunks(6) {
+                let line = |(i, turn): (usize, &serde_json::Value)| {
+                    format!(
+                        "{}. {}: {}\n",
+                        i + 1,
+                        turn["speaker"].as_str().unwrap(),
+                        turn["text"].as_str().unwrap()
+                    )
+                };
+                fragments.push((speakers.clone(), turns.iter().enumerate().map(line).collect()));
+            }
+        }
+    }
+    // From all over the data, not from its beginning only.
+    let step = fragments.len() / n;
+    fragments.into_iter().step_by(step).take(n).collect()
+}
+
+#[tokio::test]
+async fn the_smallest_model_gives_valid_units_for_all_fragments() {
+    let n = if is_slow_wanted() { 100 } else { 2 };
+    let model = GgufModel::load(&GgufConfig::new(smallest())).unwrap();
+    let mut tokens = 0;
+    for (i, (speakers, text)) in fragments(n).into_iter().enumerate() {
+        let instructions =
+            "List what is worth remembering of this dialogue, as JSON. Name the turns by number.";
+        let mut request = ask(vec![Message::system(instructions), Message::user(text)], 1500);
+        request.schema = Some(unit_schema(&speakers, 6));
+        let reply = model.complete(request).await.unwrap();
+        assert_eq!(reply.finish, FinishReason::Stop, "{i}: {}", reply.text);
+        let Units { units } =
+            serde_json::from_str(&reply.text).unwrap_or_else(|error| panic!("{i}: {error}"));
+        assert!((1..=3).contains(&units.len()), "{i}");
+        for Unit { speaker, fact, turns, feeling } in units {
+            assert!(speakers.contains(&speaker), "{i}: {speaker}");
+            assert!((1..=120).contains(&fact.chars().count()), "{i}: {fact}");
+            assert!(
+                (1..=3).contains(&turns.len()) && turns.iter().all(|turn| (1..=6).contains(turn)),
+                "{i}: {turns:?}"
+            );
+            assert!(feeling.is_none_or(|feeling| FEELINGS.contains(&feeling.as_str())), "{i}");
+        }
+        tokens += reply.usage.completion_tokens;
+    }
+    assert!(tokens > 20 * n as u64, "replies hold something");
+    assert!(model.prefix_usage().reused_tokens > 20 * (n as u64 - 1), "instructions are computed once");
+}

@@ -1,6 +1,7 @@
 //! Networks against candle's own, against llama.cpp, and against themselves.
 
 #[path = "../../../tests/it/tiny.rs"]
+#[expect(dead_code, reason = "shared with the tests from outside, which use all of it")]
 mod tiny;
 
 use std::path::{Path, PathBuf};
