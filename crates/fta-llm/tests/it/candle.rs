@@ -1,6 +1,8 @@
 //! GGUF models. Real ones come from the cache that the set-up fills; those above the smallest are only asked for with
 //! `RUN_SLOW_TESTS=1`.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics fails, as it should")]
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -142,6 +144,14 @@ async fn a_prefix_is_computed_once_and_changes_nothing() {
     assert_eq!(without.prefix_usage(), PrefixUsage { reused_tokens: 0, ..usage });
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Heard {
+    animals: Vec<String>,
+    #[expect(dead_code, reason = "only its being there counts")]
+    loud: bool,
+}
+
 #[tokio::test]
 async fn a_reply_is_held_to_its_schema() {
     let model = GgufModel::load(&GgufConfig::new(smallest())).unwrap();
@@ -160,13 +170,6 @@ async fn a_reply_is_held_to_its_schema() {
     let text = "The dog barked at \"the cat\". \u{1F436} {\"animals\": 3}";
     let mut request = ask(vec![Message::system("You list animals as JSON."), Message::user(text)], 200);
     request.schema = Some(schema);
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Heard {
-        animals: Vec<String>,
-        #[expect(dead_code, reason = "only its being there counts")]
-        loud: bool,
-    }
     for (temperature, seed) in [(0.0, None), (1.5, Some(1)), (1.5, Some(2)), (3.0, Some(3))] {
         request.temperature = temperature;
         request.seed = seed;

@@ -1,5 +1,7 @@
 //! Tiny models of each family, written as GGUF files with weights made up from a seed.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics fails, as it should")]
+
 use std::{fs::File, path::Path};
 
 use candle_core::{
