@@ -42,8 +42,8 @@ impl Plan {
     }
 }
 
-fn down() -> Option<ModelError> {
-    Some(ModelError::Transient { message: "the server is down".to_owned() })
+fn down() -> ModelError {
+    ModelError::Transient { message: "the server is down".to_owned() }
 }
 
 /// The rules, under another name and with failures.
@@ -164,7 +164,7 @@ async fn a_failed_extraction_is_done_by_the_rules_marked_and_retried_alone() {
     let flaky = Arc::new(Flaky::default());
     let ines = memory(&flaky, OnFailure::FallBack);
     for (i, s) in three_sessions().iter().enumerate() {
-        flaky.extraction.set(if i == 1 { vec![None, down()] } else { vec![] });
+        flaky.extraction.set(if i == 1 { vec![None, Some(down())] } else { vec![] });
         let report = ines.ingest(s).await.unwrap();
         assert_eq!(report.covered_turns, report.content_turns, "a turn is lost");
         assert_eq!(report.fallbacks.len(), usize::from(i == 1));
@@ -195,10 +195,10 @@ async fn a_failed_extraction_is_done_by_the_rules_marked_and_retried_alone() {
 async fn what_fails_again_stays_marked() {
     let flaky = Arc::new(Flaky::default());
     let ines = memory(&flaky, OnFailure::FallBack);
-    flaky.extraction.set(vec![down(), None, down()]);
+    flaky.extraction.set(vec![Some(down()), None, Some(down())]);
     ines.ingest(&three_sessions()[0]).await.unwrap();
     let marks = ines.sessions()[0].state.marks().len();
-    flaky.extraction.set(vec![down(); 9]);
+    flaky.extraction.set(vec![Some(down()); 9]);
     for _ in 0..3 {
         let report = ines.retry().await.unwrap().remove(0);
         assert_eq!(report.covered_turns, report.content_turns, "a turn is lost");
@@ -211,7 +211,7 @@ async fn failed_links_are_made_again() {
     let flaky = Arc::new(Flaky { batch: 4, ..Flaky::default() });
     let ines = memory(&flaky, OnFailure::FallBack);
     for s in &three_sessions() {
-        flaky.relations.set(if s.id.0 == "s1" { vec![] } else { vec![down(); 9] });
+        flaky.relations.set(if s.id.0 == "s1" { vec![] } else { vec![Some(down()); 9] });
         ines.ingest(s).await.unwrap();
     }
     let marked = ines.sessions().iter().flat_map(|s| s.state.marks().to_vec()).collect::<Vec<_>>();
@@ -229,7 +229,7 @@ async fn failed_links_are_made_again() {
 async fn failed_boundaries_are_cut_by_cohesion_and_the_session_is_made_anew() {
     let flaky = Arc::new(Flaky::default());
     let ines = memory(&flaky, OnFailure::FallBack);
-    flaky.boundaries.set(vec![None, down()]);
+    flaky.boundaries.set(vec![None, Some(down())]);
     let report = ines.ingest(&three_sessions()[0]).await.unwrap();
     assert_eq!(report.fallbacks[0].step, FallbackStep::Boundaries);
     assert_eq!(report.covered_turns, report.content_turns);
@@ -244,7 +244,7 @@ async fn a_running_session_goes_on_when_boundaries_fail() {
         let flaky = Arc::new(Flaky { group: 6, ..Flaky::default() });
         let ines = memory(&flaky, OnFailure::FallBack);
         let mut calls = vec![None; n_works];
-        calls.push(down());
+        calls.push(Some(down()));
         flaky.boundaries.set(calls);
         let whole = session("s", "2024-05-01", &["I walked along the river with Ada."; 11]);
         let mut running = ines.begin(whole.id.clone(), whole.started_at).unwrap();
@@ -295,7 +295,7 @@ async fn a_model_that_can_never_answer_stops_the_ingest_and_changes_nothing() {
     assert_eq!(export(&ines), before);
 
     let strict = memory(&flaky, OnFailure::Stop);
-    flaky.extraction.set(vec![down()]);
+    flaky.extraction.set(vec![Some(down())]);
     assert!(strict.ingest(&sessions[0]).await.is_err());
     assert_eq!(strict.stats().sessions, 0);
 }

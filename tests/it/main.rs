@@ -6,7 +6,9 @@ mod answers;
 mod crash;
 mod deletion;
 mod facade;
+#[expect(clippy::unwrap_used, reason = "what tests share is not marked as a test")]
 mod fallback;
 mod hostile;
+#[expect(clippy::unwrap_used, reason = "what tests share is not marked as a test")]
 mod model;
 mod support;

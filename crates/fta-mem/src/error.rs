@@ -16,7 +16,7 @@ pub enum Error {
         /// The session.
         session: SessionId,
         /// The cause.
-        source: fta_segment::SegmentError,
+        source: Box<fta_segment::SegmentError>,
     },
     /// Extraction failed.
     #[error("units could not be extracted")]

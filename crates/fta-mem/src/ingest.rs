@@ -103,7 +103,7 @@ async fn segment(
 ) -> Result<(Vec<Fragment>, Option<FallbackMark>), Error> {
     let (parts, session, runtime) = (parts.clone(), session.clone(), tokio::runtime::Handle::current());
     blocking(move || {
-        let failed = |source| Error::Segment { session: session.id.clone(), source };
+        let failed = |source| Error::Segment { session: session.id.clone(), source: Box::new(source) };
         match runtime.block_on(parts.segmenter.segment(&session)) {
             Ok(fragments) => Ok((fragments, None)),
             Err(error) => {

@@ -82,7 +82,7 @@ impl<'a> Linking<'a> {
             }
             self.link(gathered, changed, &mut linked).await?;
         }
-        let later = self.from_later(changed)?;
+        let later = self.later_units(changed)?;
         let round_size = if batch_size == 1 { 1 } else { later.len().max(1) };
         for round in later.chunks(round_size) {
             self.link(round.to_vec(), changed, &mut linked).await?;
@@ -117,7 +117,7 @@ impl<'a> Linking<'a> {
     }
 
     /// Units of later sessions with the new units that are near to them, by rising id.
-    fn from_later(&self, changed: &BTreeMap<UnitId, Unit>) -> Result<Vec<Gathered>, Error> {
+    fn later_units(&self, changed: &BTreeMap<UnitId, Unit>) -> Result<Vec<Gathered>, Error> {
         if self.later.is_empty() {
             return Ok(Vec::new());
         }

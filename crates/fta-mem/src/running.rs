@@ -120,7 +120,7 @@ impl RunningSession {
     /// Goes on with the fallback's segmenter: what was cut stays, the rest is cut anew.
     async fn segment_by_fallback(&mut self, error: SegmentError, finish: bool) -> Result<(), Error> {
         let id = self.session.id.clone();
-        let failed = |source| Error::Segment { session: id.clone(), source };
+        let failed = |source| Error::Segment { session: id.clone(), source: Box::new(source) };
         let (fallback, reason) = fallback::after(self.parts.fallback.as_ref(), error).map_err(failed)?;
         let mut segmenter = fallback.segmenter.incremental(self.session.id.clone(), self.session.started_at);
         let mut fragments = Vec::new();

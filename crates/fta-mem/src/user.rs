@@ -69,7 +69,7 @@ impl UserMemory {
     /// # Errors
     /// [`Error::Rewrite`] for an empty question; else the [`Error`] of the step that failed.
     pub async fn retrieve(&self, question: &str, options: &RetrieveOptions) -> Result<Packet, Error> {
-        Ok(self.retrieve_noted(question, options, &mut Vec::new()).await?)
+        self.retrieve_noted(question, options, &mut Vec::new()).await
     }
 
     async fn retrieve_noted(

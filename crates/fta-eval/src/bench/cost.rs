@@ -27,12 +27,15 @@ const PAPER: (u64, u64) = (2_061, 3_390_000);
 /// Turns of the ten conversations of LoCoMo.
 const LOCOMO_TURNS: f64 = 5_882.0;
 
+/// Counts the tokens of something.
+pub type Count<T> = dyn Fn(&T) -> Result<u64, ModelError> + Send + Sync;
+
 /// Counts tokens: those of the prompt that messages become, and those of a text.
 pub struct Counter {
     /// Tokens of a prompt, chat template included.
-    pub prompt: Box<dyn Fn(&[Message]) -> Result<u64, ModelError> + Send + Sync>,
+    pub prompt: Box<Count<[Message]>>,
     /// Tokens of a reply.
-    pub text: Box<dyn Fn(&str) -> Result<u64, ModelError> + Send + Sync>,
+    pub text: Box<Count<str>>,
     /// Whose tokenizer it is.
     pub name: String,
 }

@@ -57,7 +57,7 @@ pub struct StepsConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Construction {
-    /// Few calls: windows of 40 turns, one extraction for neighbouring fragments of up to 40 turns, relations of 12 units
+    /// Few calls: windows of 40 turns, one extraction for neighbouring fragments of up to 40 turns, relations of 24 units
     /// at a time, `U` and `H` in one call, temperature 0. What the model leaves out of the dialogue is added by the rules.
     #[default]
     Lean,

@@ -39,9 +39,13 @@ impl Profile {
         let by_model = self.profile != ModelKind::Offline && Self::by_model(self.steps.relations);
         match (by_model, self.construction) {
             (false, _) => LinkingConfig::default(),
-            (true, Construction::Lean) => {
-                LinkingConfig { neighbours: 4, min_similarity: 0.4, by_words: 1, open_plans: 2, preceding: 0 }
-            }
+            (true, Construction::Lean) => LinkingConfig {
+                neighbours: 3,
+                min_similarity: 0.45,
+                by_words: 1,
+                open_plans: 1,
+                preceding: 0,
+            },
             // The paper compares with the nearest and does not say how many; 5 is ours.
             (true, Construction::Paper) => {
                 LinkingConfig { neighbours: 5, min_similarity: 0.0, by_words: 0, open_plans: 0, preceding: 0 }
@@ -78,7 +82,11 @@ impl Profile {
             builder = builder.extractor(Arc::new(LlmExtractor::new(model.clone(), &prompts, config)?));
         }
         if Self::by_model(steps.relations) {
-            let config = if paper { LlmClassifierConfig::paper() } else { LlmClassifierConfig::default() };
+            let config = if paper {
+                LlmClassifierConfig::paper()
+            } else {
+                LlmClassifierConfig { batch_size: 24, ..LlmClassifierConfig::default() }
+            };
             builder = builder.classifier(Arc::new(LlmClassifier::new(model.clone(), &prompts, config)?));
         }
         if Self::by_model(steps.longitudinal) {

@@ -84,6 +84,7 @@ pub struct LlmExtractor {
     prompt: Prompt,
     config: LlmExtractorConfig,
     rules: RuleExtractor,
+    id: String,
 }
 
 impl LlmExtractor {
@@ -96,7 +97,9 @@ impl LlmExtractor {
         prompts: &PromptSource,
         config: LlmExtractorConfig,
     ) -> Result<Self, PromptError> {
-        Ok(Self { model, prompt: prompts.load(STEP, PROMPT)?, config, rules: RuleExtractor::default() })
+        let prompt = prompts.load(STEP, PROMPT)?;
+        let id = format!("{EXTRACTOR} {} {}", prompt.id(), model.model_id());
+        Ok(Self { model, prompt, config, rules: RuleExtractor::default(), id })
     }
 
     async fn ask(&self, input: &ExtractionInput<'_>, parts: &[Fragment]) -> Result<Reply, ExtractError> {
@@ -248,8 +251,8 @@ fn fused(carried: &CandidateUnit, candidate: CandidateUnit) -> CandidateUnit {
 
 #[async_trait]
 impl UnitExtractor for LlmExtractor {
-    fn id(&self) -> &'static str {
-        EXTRACTOR
+    fn id(&self) -> &str {
+        &self.id
     }
 
     fn max_group_turns(&self) -> usize {
