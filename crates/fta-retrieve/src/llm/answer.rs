@@ -8,9 +8,10 @@ use fta_llm::{
     schemars::JsonSchema, structured,
 };
 use fta_units::{
-    EventTime, Unit, UnitId,
+    DateInterval, EventTime, Unit, UnitId,
     time::{TimeContext, find_times},
 };
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::packet::Data;
@@ -111,11 +112,11 @@ impl LlmAnswerer {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "fta_llm::schemars")]
 struct Reply {
-    #[schemars(length(max = 8), inner(length(max = 12)))]
-    units: Items<String>,
-    answerable: bool,
     #[schemars(length(max = 1500))]
     answer: String,
+    answerable: bool,
+    #[schemars(length(max = 8), inner(length(max = 12)))]
+    units: Items<String>,
 }
 
 fn check(reply: &Reply) -> Result<(), String> {
@@ -135,8 +136,9 @@ fn answer_text(reply: &Reply, style: AnswerStyle) -> Option<String> {
         // "at 9 a.m." and "J. R." keep their point.
         let abbreviated =
             bare.rsplit(' ').next().is_some_and(|last| last.matches('.').count() > 1 || last.len() < 4);
-        text =
-            if ends_sentence && !abbreviated { bare[..bare.len() - 1].to_owned() } else { bare.to_owned() };
+        let bare = if ends_sentence && !abbreviated { &bare[..bare.len() - 1] } else { bare };
+        let day = bare.parse::<Date>().map(|day| DateInterval::day(day).describe());
+        text = day.unwrap_or_else(|_| bare.to_owned());
     }
     let lower = text.to_lowercase();
     let lower = lower.trim_end_matches('.');

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use fta_segment::SessionId;
-use fta_units::{Quote, Unit, UnitId};
+use fta_units::{DateInterval, Quote, Unit, UnitId};
 use serde::Serialize;
 
 use crate::{
     packet::{Packet, PacketStyle},
-    render::{relation_words, turn_line, unit_notes},
+    render::{relation_words, turn_line},
 };
 
 /// The values of the answer prompts.
@@ -96,7 +96,7 @@ fn unit_row(unit: &Unit) -> UnitRow {
     let details = Details {
         when: unit.time.event.as_ref().filter(|e| e.interval.is_some()).map(fta_units::EventTime::describe),
         feels: (!unit.affect.emotions.is_empty()).then(|| unit.affect.emotions.join(", ")),
-        until: unit.lifecycle.valid_until.map(|day| day.to_string()),
+        until: unit.lifecycle.valid_until.map(|day| DateInterval::day(day).describe()),
     };
     let day = unit.time.said_at.map(|at| at.date().to_string());
     let (id, claim) = (unit.id.to_string(), unit.fact.claim.clone());
@@ -105,6 +105,23 @@ fn unit_row(unit: &Unit) -> UnitRow {
     } else {
         UnitRow::Full(id, day, claim, details)
     }
+}
+
+/// What a unit adds to the turn that it rests on: its resolved time, a person's correction, the end of its validity.
+fn turn_notes(unit: &Unit) -> Vec<String> {
+    let dated = unit
+        .time
+        .event
+        .as_ref()
+        .filter(|e| e.interval.is_some_and(|i| !e.text.contains(&i.first.year().to_string())));
+    let mut notes: Vec<String> =
+        dated.map(|e| format!("{} = {}", e.text, e.describe())).into_iter().collect();
+    if unit.provenance.corrected_at.is_some() {
+        notes.push(format!("corrected: {}", unit.fact.claim));
+    }
+    notes
+        .extend(unit.lifecycle.valid_until.map(|day| format!("until {}", DateInterval::day(day).describe())));
+    notes
 }
 
 fn source_rows(packet: &Packet) -> Vec<SourceRow> {
@@ -120,7 +137,8 @@ fn source_rows(packet: &Packet) -> Vec<SourceRow> {
                 here.push(unit.id);
             }
         }
-        for (turn, note) in unit_notes(unit) {
+        let Some(turn) = unit.evidence.quotes.first().map(|q| q.turn) else { continue };
+        for note in turn_notes(unit) {
             let here = notes.entry((session, turn)).or_default();
             if !here.contains(&note) {
                 here.push(note);

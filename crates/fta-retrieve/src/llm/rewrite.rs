@@ -156,7 +156,15 @@ fn merge(query: &mut Query, reply: &Reply, question: &Question<'_>) {
     if is_faithful(&reply.query, query, question) {
         query.text = reply.query.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    for entity in reply.entities.iter().map(|e| e.trim()).filter(|e| occurs(e)) {
+    // A name has a capital letter or a digit where it stands in the question.
+    let is_name = |words: &str| {
+        let at = lower.find(&words.to_lowercase());
+        let there = at.and_then(|at| query.question.get(at..at + words.len()));
+        there.is_some_and(|there| there.contains(|c: char| c.is_uppercase() || c.is_ascii_digit()))
+    };
+    let named: Vec<&str> =
+        reply.entities.iter().map(|e| e.trim()).filter(|e| occurs(e) && is_name(e)).collect();
+    for entity in named {
         let is_speaker = question.speakers.iter().any(|s| s.eq_ignore_ascii_case(entity));
         if !is_speaker && !query.entities.iter().any(|known| known.eq_ignore_ascii_case(entity)) {
             query.entities.push(entity.to_owned());

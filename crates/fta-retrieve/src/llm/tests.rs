@@ -41,7 +41,7 @@ mod rewriting {
 
     #[tokio::test]
     async fn the_reply_is_merged_over_the_rules() {
-        let reply = r#"{"query":"Iris's sister Vera planned last summer","entities":["Vera","Norway","Iris"],
+        let reply = r#"{"query":"Iris's sister Vera planned last summer","entities":["vera","Norway","Iris","summer"],
             "times":["last summer","in 1999"],"situations":["homework_or_plan","homework_or_plan","else"],
             "emotions":["sad"],"answer":"list"}"#;
         let query = rewrite(QUESTION, reply).await;
@@ -222,6 +222,10 @@ mod answering {
         let model = Arc::new(ScriptedModel::new("m").reply("answer", reply));
         let answer = answerer(&model, AnswerStyle::Short, false).answer(&packet).await.unwrap();
         assert_eq!(answer.time.map(|t| t.describe()).as_deref(), Some("1 January 2024"));
+        // Days as the style has them.
+        let model = Arc::new(ScriptedModel::new("m").reply("answer", "2024-01-01"));
+        let answer = answerer(&model, AnswerStyle::Short, true).answer(&packet).await.unwrap();
+        assert_eq!((answer.text.as_str(), &*answer.units), ("1 January 2024", &[UnitId(3)][..]));
     }
 
     #[tokio::test]

@@ -28,6 +28,8 @@ use crate::{
 /// Longest summary in characters, and most emotions of a unit.
 const SUMMARY_CHARS: usize = 90;
 const MAX_EMOTIONS: usize = 4;
+/// Words shared with the claim from which on another place may be meant.
+const FAR_MORE: usize = 3;
 
 /// The fragments, as units of a reply are seen against them.
 pub(super) struct Scene<'a> {
@@ -67,7 +69,7 @@ impl<'a> Scene<'a> {
     /// The unit of a reply; `None` if it claims nothing or rests on no turn that was shown.
     pub(super) fn unit(&self, wire: &WireUnit) -> Option<CandidateUnit> {
         let claim = said(&wire.content.text)?.split_whitespace().collect::<Vec<_>>().join(" ");
-        let span = self.evidence_span(wire.evidence_turn_span)?;
+        let span = self.grounded(&claim, self.evidence_span(wire.evidence_turn_span)?);
         let turns = self.session.span(span);
         let (participants, mut others) = self.people(wire, &claim, turns);
         for person in self.mentioned(turns) {
@@ -97,6 +99,33 @@ impl<'a> Scene<'a> {
             status,
             provenance: self.provenance.clone(),
         })
+    }
+
+    /// The evidence, or another exchange of the fragments if that shares far more words with the claim: models count badly.
+    fn grounded(&self, claim: &str, span: TurnSpan) -> TurnSpan {
+        let names: Vec<String> = self.speakers.iter().map(|s| (*s).to_owned()).collect();
+        let wanted = content_stems(claim, &names);
+        let shared = |turn: &Turn| content_stems(&turn.text, &names).intersection(&wanted).count();
+        let here = self.session.span(span).iter().map(shared).max().unwrap_or(0);
+        let elsewhere =
+            self.parts.iter().flat_map(|part| self.session.span(part.span).iter().map(move |t| (part, t)));
+        // The first of several that share as many.
+        let best = elsewhere.map(|(part, turn)| (shared(turn), part, turn)).rev().max_by_key(|(n, ..)| *n);
+        match best {
+            Some((n, part, turn)) if n >= FAR_MORE.max(here * 3) && !span.contains(turn.index) => {
+                let before = turn.index.saturating_sub(1);
+                let asked = part.span.contains(before)
+                    && self.session.span(TurnSpan::new(before, turn.index)).iter().any(|question| {
+                        question.speaker != turn.speaker
+                            && matches!(
+                                turn_kind(question, &self.speakers),
+                                TurnKind::Question | TurnKind::Mixed
+                            )
+                    });
+                TurnSpan::new(if asked { before } else { turn.index }, turn.index + 1)
+            }
+            _ => span,
+        }
     }
 
     /// The speakers among the participants, and the other people. Without a speaker, those whom the claim names, else the

@@ -201,6 +201,16 @@ async fn rules_cover_what_the_model_left_out() {
 }
 
 #[tokio::test]
+async fn evidence_that_shares_nothing_gives_way_to_turns_that_say_it() {
+    let claim = "Paul passed with 82 last Friday, and his sister Vera cried.";
+    let made = extract(&TALK, &[wire(claim, [2, 3], &json!({}))], bare()).await.units;
+    assert_eq!(made[0].evidence.turns, TurnSpan::new(0, 2));
+    // Other words for the same are believed.
+    let made = extract(&TALK, &[wire("Paul succeeded.", [2, 3], &json!({}))], bare()).await.units;
+    assert_eq!(made[0].evidence.turns, TurnSpan::new(2, 4));
+}
+
+#[tokio::test]
 async fn a_question_belongs_to_its_answer() {
     let units = [wire("Paul passed his exam.", [1, 1], &json!({})), wire("Paul calls.", [2, 3], &json!({}))];
     let made = extract(&TALK, &units, LlmExtractorConfig::default()).await.units;

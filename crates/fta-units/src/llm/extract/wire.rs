@@ -22,16 +22,18 @@ pub(super) struct Reply {
     pub(super) units: Items<WireUnit>,
 }
 
+/// A unit, in the order in which a model writes it: what is claimed comes before where it stands, or small models count
+/// through the turns.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(crate = "fta_llm::schemars")]
 pub(super) struct WireUnit {
     pub(super) completes: Option<u32>,
-    pub(super) evidence_turn_span: [u32; 2],
-    pub(super) content_type: ContentType,
     pub(super) content: Content,
+    pub(super) content_type: ContentType,
     #[schemars(length(max = 80))]
     pub(super) event_time: String,
     pub(super) time_orientation: Orientation,
+    pub(super) evidence_turn_span: [u32; 2],
     pub(super) status: Status,
     #[schemars(length(max = 120))]
     pub(super) summary: String,

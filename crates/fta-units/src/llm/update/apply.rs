@@ -48,7 +48,7 @@ impl<'a> Asked<'a> {
         for change in changes {
             let Some(units) = self.units(&change.units) else { continue };
             let shown = number_to_index(change.entry, &self.profile);
-            match (change.op, shown) {
+            match (op_of(change.op, change.entry, &self.profile), shown) {
                 (Op::Add, _) => added.extend(profile_entry(change, &units)),
                 (Op::Replace, Some(at)) if !removed.contains(&at) => {
                     let Some(new) = profile_entry(change, &units) else { continue };
@@ -94,7 +94,7 @@ impl<'a> Asked<'a> {
         for change in changes {
             let Some(units) = self.units(&change.units) else { continue };
             let shown = number_to_index(change.entry, &self.support);
-            match (change.op, shown) {
+            match (op_of(change.op, change.entry, &self.support), shown) {
                 (Op::Add, _) => added.extend(self.support_entry(change, &units)),
                 (Op::Replace, Some(at)) if !removed.contains(&at) => {
                     let entry = &mut memory.support[at];
@@ -162,6 +162,11 @@ impl<'a> Asked<'a> {
             said_at: units[0].time.said_at,
         })
     }
+}
+
+/// What is meant: to replace nothing is to add.
+fn op_of(op: Op, entry: Option<u32>, shown: &[usize]) -> Op {
+    if op == Op::Replace && (entry.is_none() || shown.is_empty()) { Op::Add } else { op }
 }
 
 fn number_to_index(number: Option<u32>, shown: &[usize]) -> Option<usize> {

@@ -100,7 +100,6 @@ async fn what_units_do_not_bear_out_is_dropped() {
         r#"{"op":"add","entry":null,"person":"Paul","topic":"place","text":"unknown","units":[1]}"#,
         // Entries that were not shown.
         r#"{"op":"replace","entry":7,"person":"Paul","topic":"place","text":"Paul drives a tram.","units":[1]}"#,
-        r#"{"op":"replace","entry":null,"person":"Paul","topic":"place","text":"Paul drives a tram.","units":[1]}"#,
         // An order to forget that no unit bears out.
         r#"{"op":"remove","entry":2,"person":"Paul","topic":"possession","text":"","units":[1]}"#,
         r#"{"op":"remove","entry":1,"person":"Paul","topic":"occupation","text":"","units":[1]}"#,
@@ -130,6 +129,16 @@ async fn a_fact_that_is_there_already_gains_a_unit() {
     let after = update(&current, reply).await;
     assert_eq!(after.profile.len(), 2);
     assert_eq!(after.profile[0].units, [UnitId(1), UnitId(11)]);
+}
+
+#[tokio::test]
+async fn to_replace_nothing_is_to_add() {
+    let reply = r#"{"profile":[{"op":"replace","entry":1,"person":"Paul","topic":"occupation","text":"Paul drives a tram.","units":[1]}],
+        "support":[{"op":"replace","entry":null,"seeker":"Paul","attempt":"Iris advised exercises.","outcome":"agreed","units":[2]}]}"#;
+    let after = update(&Longitudinal::default(), reply).await;
+    assert_eq!((after.profile.len(), after.support.len()), (1, 1));
+    let remove = reply.replace("replace", "remove");
+    assert_eq!(update(&Longitudinal::default(), &remove).await, Longitudinal::default());
 }
 
 #[tokio::test]
