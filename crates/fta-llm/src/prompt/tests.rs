@@ -113,7 +113,7 @@ fn errors_name_file_and_line() {
     );
     check(
         "<!-- note/1 -->\n# user\n{{ rows[7].name|data }}",
-        "prompt `note.md`, line `3`: cannot be filled in: undefined value",
+        "prompt `note.md`, line `3`: cannot be filled in: undefined value: `rows[7]` is undefined",
     );
 }
 
