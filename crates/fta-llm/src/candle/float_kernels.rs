@@ -290,3 +290,94 @@ fn blend_values<const FMA: bool>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn values(n: usize, seed: usize) -> Vec<f32> {
+        (0..n).map(|i| (((i * 7919 + seed * 104_729) % 1009) as f32 / 1009.0 - 0.5) * 4.0).collect()
+    }
+
+    fn close(ours: &[f32], expect: &[f64]) {
+        assert_eq!(ours.len(), expect.len());
+        for (&a, &b) in ours.iter().zip(expect) {
+            assert!((f64::from(a) - b).abs() <= 2e-5 * b.abs().max(1.0), "{a} {b}");
+        }
+    }
+
+    /// Attention as it is defined, over keys and values of `to` tokens in the layout of the cache.
+    fn check_attention(heads: usize, head_width: usize, from: usize, to: usize) {
+        let n_blocks = to.div_ceil(CACHE_BLOCK);
+        // What lies beyond the last token is left from other sequences, and must not be felt.
+        let keys: Vec<Vec<f32>> = (0..n_blocks).map(|i| values(head_width * CACHE_BLOCK, i)).collect();
+        let vectors: Vec<Vec<f32>> =
+            (0..n_blocks).map(|i| values(head_width * CACHE_BLOCK, i + 50)).collect();
+        let queries = values(heads * head_width, 99);
+        let mut expect = Vec::new();
+        for query in queries.chunks_exact(head_width) {
+            let score = |position: usize| {
+                let (block, at) = (&keys[position / CACHE_BLOCK], position % CACHE_BLOCK);
+                let products =
+                    query.iter().enumerate().map(|(i, q)| f64::from(q * block[i * CACHE_BLOCK + at]));
+                (products.sum::<f64>() * 0.25).exp()
+            };
+            let weights: Vec<f64> = (from..to).map(score).collect();
+            let total: f64 = weights.iter().sum();
+            for i in 0..head_width {
+                let value = |position: usize| {
+                    f64::from(vectors[position / CACHE_BLOCK][position % CACHE_BLOCK * head_width + i])
+                };
+                expect.push(
+                    (from..to).zip(&weights).map(|(at, weight)| weight / total * value(at)).sum::<f64>(),
+                );
+            }
+        }
+        let (keys, vectors): (Vec<&[f32]>, Vec<&[f32]>) =
+            (keys.iter().map(Vec::as_slice).collect(), vectors.iter().map(Vec::as_slice).collect());
+        let task = Attention { keys: &keys, values: &vectors, from, to, scale: 0.25 };
+        for unit in Unit::supported() {
+            let mut output = vec![f32::NAN; heads * head_width];
+            unit.attend(task, &queries, &mut output, &mut vec![f32::NAN; 3]);
+            close(&output, &expect);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn attention_is_right_on_every_unit(heads in 1..10_usize, width in 1..5_usize, a in 0..200_usize, b in 1..60_usize) {
+            check_attention(heads, width * 16, a, a + b);
+            check_attention(heads, width * 16, 0, a + b);
+        }
+
+        #[test]
+        fn norms_and_gates_are_right_on_every_unit(width in 1..80_usize, rows in 1..4_usize, seed in 0..100_usize) {
+            let (input, weights) = (values(width * rows, seed), values(width, seed + 1));
+            let gelu = |x: f64| 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x)).tanh());
+            let silu = |x: f64| x / (1.0 + (-x).exp());
+            let by = |gate: &dyn Fn(f64) -> f64| {
+                input.iter().map(|&x| gate(f64::from(x)) * f64::from(x)).collect::<Vec<f64>>()
+            };
+            let normed: Vec<f64> = input.chunks_exact(width).flat_map(|row| {
+                let squares: f64 = row.iter().map(|x| f64::from(x * x)).sum();
+                let factor = 1.0 / (squares / width as f64 + 1e-5).sqrt();
+                row.iter().zip(&weights).map(move |(x, weight)| f64::from(*x) * factor * f64::from(*weight)).collect::<Vec<_>>()
+            }).collect();
+            for unit in Unit::supported() {
+                let mut output = input.clone();
+                unit.silu_gate(&mut output, &input);
+                close(&output, &by(&silu));
+                output.clone_from(&input);
+                unit.gelu_gate(&mut output, &input);
+                close(&output, &by(&gelu));
+                output.clone_from(&input);
+                unit.rms_norm(&mut output, &weights, 1e-5);
+                close(&output, &normed);
+            }
+        }
+    }
+}

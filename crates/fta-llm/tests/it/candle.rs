@@ -356,12 +356,10 @@ fn cut_and_changed_files_are_errors_not_panics() {
     // The head of the file, byte by byte; what still loads must at least be told apart, or differ in a way that the
     // digest takes in.
     for at in (0..1500).chain((1500..whole.len()).step_by(997)) {
-        for flip in [0x01, 0x80, 0xFF] {
-            let mut bytes = whole.clone();
-            bytes[at] ^= flip;
-            if let Ok(other) = load(&bytes) {
-                assert_ne!(other, id, "byte {at}");
-            }
+        let mut bytes = whole.clone();
+        bytes[at] ^= [0x01, 0x80, 0xFF][at % 3];
+        if let Ok(other) = load(&bytes) {
+            assert_ne!(other, id, "byte {at}");
         }
     }
 }
