@@ -20,7 +20,7 @@ use self::{
 };
 pub use self::{
     items::Items,
-    schema::{schema_of, without_bounds},
+    schema::{schema_of, with_max_items, without_bounds},
 };
 use crate::{
     error::ModelError,
@@ -47,7 +47,8 @@ pub struct Structured<T> {
 
 /// Asks for a value of type `T`.
 ///
-/// Sets the request's schema, reads the reply tolerantly and checks it. A reply that does not do goes back once with what
+/// Sets the request's schema to that of `T`, unless it has one (a narrower one, such as [`with_max_items`] gives), reads the
+/// reply tolerantly and checks it. A reply that does not do goes back once with what
 /// is wrong with it. `check` says what is wrong with a value, without words of the dialogue.
 ///
 /// # Errors
@@ -58,7 +59,7 @@ pub async fn ask<T: DeserializeOwned + JsonSchema>(
     mut request: ChatRequest,
     check: &(dyn Fn(&T) -> Result<(), String> + Sync),
 ) -> Result<Structured<T>, ModelError> {
-    request.schema = Some(schema_of::<T>());
+    request.schema.get_or_insert_with(schema_of::<T>);
     let first = model.complete(request.clone()).await?;
     let problem = match decode_checked(&first, check) {
         Ok(structured) => return Ok(structured),

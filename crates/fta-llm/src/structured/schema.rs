@@ -28,6 +28,14 @@ pub(super) fn full_schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
+/// The schema with another bound on the length of the list `property` of its root; without such a list, as it is.
+pub fn with_max_items(mut schema: Value, property: &str, most: usize) -> Value {
+    if let Some(Value::Object(list)) = schema.pointer_mut(&format!("/properties/{property}")) {
+        list.insert("maxItems".to_owned(), most.into());
+    }
+    schema
+}
+
 /// The schema without bounds on lengths and numbers, for servers that refuse them.
 pub fn without_bounds(schema: &Value) -> Value {
     let mut schema = schema.clone();

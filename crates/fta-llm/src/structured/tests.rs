@@ -54,6 +54,17 @@ fn a_schema_has_no_references_and_requires_every_field_in_order() {
     assert!(!without_bounds(&schema_of::<Reply>()).to_string().contains("max"));
 }
 
+#[tokio::test]
+async fn a_request_may_bring_a_narrower_schema() {
+    let narrow = with_max_items(schema_of::<Reply>(), "units", 2);
+    assert_eq!(narrow.pointer("/properties/units/maxItems"), Some(&json!(2)));
+    assert_eq!(with_max_items(schema_of::<Reply>(), "links", 2), schema_of::<Reply>());
+    let model = ScriptedModel::new("m").reply("extract", GOOD);
+    let request = ChatRequest { schema: Some(narrow.clone()), ..request() };
+    ask::<Reply>(&model, request, &accept).await.unwrap();
+    assert_eq!(model.requests()[0].schema, Some(narrow));
+}
+
 /// Decodes a reply that holds the good unit, somehow.
 fn check(reply: &str, n_notes: usize) {
     let read = decode::<Reply>(reply).unwrap_or_else(|problem| panic!("{problem}: {reply}"));

@@ -111,7 +111,10 @@ impl LlmExtractor {
             extractor: EXTRACTOR.to_owned(),
             message: error.to_string(),
         })?;
-        let request = self.config.call.request(STEP, messages);
+        let n_turns = parts.iter().map(|part| part.span.len()).sum();
+        let mut request = self.config.call.request(STEP, messages);
+        request.schema =
+            Some(structured::with_max_items(structured::schema_of::<Reply>(), "units", most_units(n_turns)));
         let reply = structured::ask(&*self.model, request, &|reply: &Reply| check(reply, parts))
             .await
             .map_err(|source| ExtractError::Model { extractor: EXTRACTOR.to_owned(), source })?;
@@ -189,6 +192,12 @@ impl LlmExtractor {
             }
         }
     }
+}
+
+/// Most units that a reply about so many turns is held to: small models repeat themselves until something stops them. Few
+/// steps, so that servers and decoders meet few schemas.
+fn most_units(n_turns: usize) -> usize {
+    [4, 8, 12, 16, 24, 32].into_iter().find(|most| *most >= n_turns).unwrap_or(40)
 }
 
 /// Lets the evidence of an answer begin with the question that nothing else rests on: the exchange is one.
