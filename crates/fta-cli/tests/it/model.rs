@@ -10,7 +10,7 @@ use std::{
 };
 
 use fta_eval::bench::stand_in;
-use fta_llm::testing::{ChatServer, Said};
+use fta_mem::llm::testing::{ChatServer, Said};
 
 use crate::{Ran, command, memory::CHAT};
 
