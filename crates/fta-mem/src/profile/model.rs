@@ -177,6 +177,8 @@ impl Profile {
 
         let config = GgufConfig {
             threads: self.local.threads,
+            // The units of a group of fragments are a long reply.
+            max_new_tokens: 4096,
             context: self.local.context,
             ..GgufConfig::new(self.local_file()?)
         };
