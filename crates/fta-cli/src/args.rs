@@ -52,7 +52,7 @@ pub(crate) struct Global {
     /// Directory with the files of the embedding model, instead of the cache
     #[arg(long, global = true, env = "FTA_MODEL_DIR", value_name = "DIR")]
     pub(crate) model_dir: Option<PathBuf>,
-    /// Never touch the network
+    /// Download nothing; models come from the cache or from given directories
     #[arg(long, global = true, env = "FTA_OFFLINE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) offline: bool,
     /// Settings of retrieval: the default or one of the paper's two [default: offline]
