@@ -143,7 +143,7 @@ pub fn turn_kind(turn: &Turn, names: &[&str]) -> TurnKind {
     ReadTurn::new(turn, names).kind()
 }
 
-/// Whether a word calls a speaker: the name, a part of it, or its first letters with a capital ("Mel" for "Melanie").
+/// Whether a word calls a speaker: the name, a part of it, or its first letters with a capital ("Jo" for "Johanna").
 pub(crate) fn is_speaker_name(word: &str, names: &[&str]) -> bool {
     let is_capital = word.starts_with(char::is_uppercase);
     let lower = word.to_lowercase();
