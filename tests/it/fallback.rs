@@ -8,7 +8,7 @@ use std::sync::{
 use async_trait::async_trait;
 use fta_index::testing::HashEmbedder;
 use fta_mem::{
-    Error, IngestOutcome, ListFilter, Memory, OnFailure, UserMemory,
+    Correction, Error, IngestOutcome, ListFilter, Memory, OnFailure, UserMemory,
     llm::ModelError,
     segment::{BoundaryDetector, BoundarySpan, Bws, BwsConfig, DetectError, Session, Window},
     units::{
@@ -236,6 +236,21 @@ async fn failed_boundaries_are_cut_by_cohesion_and_the_session_is_made_anew() {
     ines.retry().await.unwrap();
     let expect = undisturbed(Flaky::default()).await;
     assert_eq!(ines.sessions()[0], expect.sessions()[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retry_keeps_what_a_person_corrected() {
+    let flaky = Arc::new(Flaky::default());
+    let ines = memory(&flaky, OnFailure::FallBack);
+    flaky.boundaries.set(vec![None, Some(down())]);
+    ines.ingest(&three_sessions()[0]).await.unwrap();
+    let id = ines.list(&ListFilter::default())[0].id;
+    let at = "2024-03-05T08:00:00".parse().ok();
+    let claim = Some("Ines started as a day nurse.".to_owned());
+    ines.correct(id, &Correction { claim: claim.clone(), at, ..Correction::default() }).await.unwrap();
+    ines.retry().await.unwrap();
+    assert_eq!(Some(ines.show(id).unwrap().unit.fact.claim), claim);
+    assert_eq!(ines.sessions()[0].state.marks()[0].step, FallbackStep::Boundaries);
 }
 
 #[tokio::test(flavor = "multi_thread")]

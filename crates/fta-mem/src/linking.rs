@@ -155,7 +155,11 @@ impl<'a> Linking<'a> {
             .map(|((unit, _), neighbours)| Comparison { unit, neighbours })
             .collect();
         match self.parts.classifier.classify_batch(&comparisons).await {
-            Ok(labels) => Ok((labels, None)),
+            Ok(mut labels) => {
+                // A classifier that breaks its contract must not shift the labels of other batches.
+                labels.resize(comparisons.len(), Vec::new());
+                Ok((labels, None))
+            }
             Err(error) => {
                 let (fallback, reason) = fallback::after(self.parts.fallback.as_ref(), error)?;
                 let labels = fallback.classifier.classify_batch(&comparisons).await?;

@@ -27,9 +27,14 @@ pub(crate) async fn retry(parts: &Arc<Parts>, state: &Arc<UserState>) -> Result<
     };
     let mut reports = Vec::with_capacity(marked.len());
     for stored in marked {
-        let cut_anew = stored.state.marks().iter().any(|m| m.step == FallbackStep::Boundaries);
-        // Other boundaries make other fragments, so nothing of the session's units can stay.
-        reports.push(if cut_anew {
+        let badly_cut = stored.state.marks().iter().any(|m| m.step == FallbackStep::Boundaries);
+        // Other boundaries make other fragments, so nothing of the session's units could stay; a correction must.
+        let corrected = {
+            let corpus = &state.read().corpus;
+            let units = corpus.units_of(&stored.session.id).iter();
+            units.filter_map(|&id| corpus.unit(id)).any(|u| u.provenance.corrected_at.is_some())
+        };
+        reports.push(if badly_cut && !corrected {
             ingest::make(parts, state, &stored.session).await?
         } else {
             redo(parts, state, stored).await?
@@ -57,9 +62,12 @@ async fn redo(
         marks.iter().filter_map(|m| if let FallbackStep::Units(span) = m.step { Some(span) } else { None });
     work.extract(parts, &stored, (spans.collect(), &own)).await?;
     for mark in marks {
-        // Any write of a finished session brings U and H up to date.
-        if let FallbackStep::Relations(units) = &mark.step {
-            work.link(units, &own);
+        match &mark.step {
+            FallbackStep::Relations(units) => work.link(units, &own),
+            // A session with a correction keeps its boundaries, and says so.
+            FallbackStep::Boundaries => work.marks.push(mark.clone()),
+            // Any write of a finished session brings U and H up to date.
+            FallbackStep::Units(_) | FallbackStep::Longitudinal => {}
         }
     }
     let outcome = IngestOutcome::Replaced;

@@ -55,8 +55,8 @@ impl UserMemory {
     /// Does again, and only, what fallbacks did because a step failed: one report for each session that was marked.
     ///
     /// Fragments whose extraction failed are extracted again and units whose linking failed are linked again, under new
-    /// ids; a session whose boundaries failed is made anew as a whole. Units that a person corrected stay. What fails
-    /// again stays marked.
+    /// ids; a session whose boundaries failed is made anew as a whole, unless a person
+    /// corrected a unit of it: corrected units stay, and so does that mark. What fails again stays marked.
     ///
     /// # Errors
     /// The [`Error`] of a step that failed without a fallback; sessions before it are done.
