@@ -67,6 +67,34 @@ pub enum IndexError {
         /// The id.
         id: u64,
     },
+    /// A kind of index that is not supported, or not for this dimension.
+    #[error("index `{factory}` is not supported: {reason}")]
+    Factory {
+        /// The kind as it was given.
+        factory: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A setting is out of range.
+    #[error("setting `{name}` of the index is out of range")]
+    Setting {
+        /// Its name.
+        name: &'static str,
+    },
+    /// The processor lacks instructions that the index was built for.
+    #[error("the index was built for processors of level `{needs}`, which this one is not; build it with other flags")]
+    Processor {
+        /// What it was built for.
+        needs: String,
+    },
+    /// faiss failed.
+    #[error("faiss failed to {doing}: {reason}")]
+    Faiss {
+        /// What it was doing.
+        doing: String,
+        /// What it said.
+        reason: String,
+    },
     /// A file is damaged, foreign or of another dimension or version.
     #[error("index file `{path}` cannot be used: {reason}; delete it to have it rebuilt")]
     File {
