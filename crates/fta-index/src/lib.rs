@@ -19,6 +19,9 @@ pub mod weights;
 #[cfg(feature = "candle")]
 pub mod candle;
 
+#[cfg(feature = "faiss")]
+pub mod faiss;
+
 pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;

@@ -1,13 +1,36 @@
 //! The parts of the suite that need no files.
 
-use super::oracle::{Numbers, Oracle};
+use super::{Suite, numbers::Numbers, oracle::Oracle};
 use crate::error::IndexError;
 use crate::vector::{Hit, VectorId, VectorIndex};
 
-type Make<'a> = &'a dyn Fn(usize) -> Box<dyn VectorIndex>;
+impl Suite<'_> {
+    /// Compares an index with the oracle.
+    pub(super) fn compare_index(&self, oracle: &Oracle, index: &dyn VectorIndex, queries: &[f32]) {
+        let (found, wanted) = oracle.compare_index_within(self.bounds, index, queries);
+        self.tally(found, wanted);
+    }
 
-pub(super) fn empty(make: Make<'_>) {
-    let mut index = make(5);
+    /// Compares what a search found with the oracle.
+    fn compare(
+        &self,
+        oracle: &Oracle,
+        (query, k): (&[f32], usize),
+        allowed: impl Fn(VectorId) -> bool,
+        found: &[Hit],
+    ) {
+        self.tally(oracle.compare_within(self.bounds, (query, k), allowed, found), found.len());
+    }
+
+    /// Whether these hits were found, scores within the bounds.
+    fn assert_hits(&self, found: &[Hit], expect: &[Hit]) {
+        let near = |(a, b): (&Hit, &Hit)| a.id == b.id && (a.score - b.score).abs() <= self.bounds.score_error;
+        assert!(found.len() == expect.len() && found.iter().zip(expect).all(near), "{found:?} for {expect:?}");
+    }
+}
+
+pub(super) fn empty(suite: &Suite<'_>) {
+    let mut index = suite.make(5);
     assert_eq!((index.dim(), index.len(), index.is_empty()), (5, 0, true));
     assert!(!index.contains(0));
     let query = [1.0, 0.0, 0.0, 0.0, 0.0];
@@ -25,28 +48,28 @@ pub(super) fn empty(make: Make<'_>) {
     assert_eq!(index.len(), 0);
 }
 
-pub(super) fn one_vector(make: Make<'_>) {
+pub(super) fn one_vector(suite: &Suite<'_>) {
     // A dimension of 1 and an id at the upper bound, too.
     let id = (1 << 63) - 1;
-    let mut index = make(1);
+    let mut index = suite.make(1);
     index.add(&[id], &[-1.0]).expect("a legal vector");
     for k in [1, 2, usize::MAX] {
         let hits = index.search(&[0.5], k, None).expect("a query need not have norm 1");
-        assert_eq!(hits, [Hit { id, score: -0.5 }]);
+        suite.assert_hits(&hits, &[Hit { id, score: -0.5 }]);
     }
     assert_eq!(index.search(&[1.0], 0, None).expect("k = 0 is legal"), []);
     assert_eq!(index.search(&[1.0], 1, Some(&|_| false)).expect("nothing is allowed"), []);
-    assert_eq!(index.search(&[0.0], 1, None).expect("the zero query"), [Hit { id, score: 0.0 }]);
+    suite.assert_hits(&index.search(&[0.0], 1, None).expect("the zero query"), &[Hit { id, score: 0.0 }]);
     assert!(index.contains(id) && !index.contains(0));
     assert_eq!(index.remove(&[id, id]).expect("the second finds nothing"), 1);
     assert!(index.is_empty());
 }
 
-pub(super) fn bad_input_changes_nothing(make: Make<'_>) {
+pub(super) fn bad_input_changes_nothing(suite: &Suite<'_>) {
     let mut numbers = Numbers(1);
     let dim = 4;
     let (ids, vectors) = ([3, 5, 8], numbers.unit_vectors(3, dim));
-    let mut index = make(dim);
+    let mut index = suite.make(dim);
     index.add(&ids, &vectors).expect("legal vectors");
     let mut oracle = Oracle::default();
     oracle.add(&ids, &vectors);
@@ -61,7 +84,7 @@ pub(super) fn bad_input_changes_nothing(make: Make<'_>) {
             let error = index.add(&ids, &vectors).expect_err("bad input");
             assert!(right(&error), "{error:?} for {tail:?}");
             assert!(!index.contains(1000));
-            oracle.compare_index(&*index, &good);
+            suite.compare_index(&oracle, &*index, &good);
         }
     };
     let unit = [0.0, 1.0, 0.0, 0.0];
@@ -99,55 +122,64 @@ pub(super) fn bad_input_changes_nothing(make: Make<'_>) {
     assert_eq!(index.search(&[f32::MAX, f32::MAX, f32::MIN, f32::MIN], 9, None).expect("finite").len(), 3);
 }
 
-pub(super) fn replacement_and_removal(make: Make<'_>) {
+pub(super) fn replacement_and_removal(suite: &Suite<'_>) {
     let mut numbers = Numbers(2);
     let dim = 7;
-    let (mut index, mut oracle) = (make(dim), Oracle::default());
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
     let queries = numbers.unit_vectors(2, dim);
     for ids in [&[4, 2, 9, 1][..], &[2, 7], &[7, 2, 4]] {
         let vectors = numbers.unit_vectors(ids.len(), dim);
         index.add(ids, &vectors).expect("legal vectors");
         oracle.add(ids, &vectors);
-        oracle.compare_index(&*index, &queries);
+        suite.compare_index(&oracle, &*index, &queries);
     }
     // First, last, in the middle, unknown, twice, all.
     for ids in [&[4][..], &[7], &[55], &[2, 2, 99], &[], &[9, 1]] {
         let expect = oracle.remove(ids);
         assert_eq!(index.remove(ids).expect("removal"), expect, "removing {ids:?}");
         assert!(ids.iter().all(|&id| !index.contains(id)));
-        oracle.compare_index(&*index, &queries);
+        suite.compare_index(&oracle, &*index, &queries);
     }
     assert!(index.is_empty());
     let vectors = numbers.unit_vectors(2, dim);
     index.add(&[9, 4], &vectors).expect("removed ids can come back");
     oracle.add(&[9, 4], &vectors);
-    oracle.compare_index(&*index, &queries);
+    suite.compare_index(&oracle, &*index, &queries);
 }
 
-pub(super) fn ties_come_by_id(make: Make<'_>) {
+pub(super) fn ties_come_by_id(suite: &Suite<'_>) {
     let mut numbers = Numbers(3);
     let dim = 19;
     let vector = numbers.unit_vectors(1, dim);
     let ids: Vec<VectorId> = (0..600).map(|i| (i * 7919) % 1009).collect();
-    let mut index = make(dim);
+    let mut index = suite.make(dim);
     index.add(&ids, &vector.repeat(ids.len())).expect("legal vectors");
     let mut sorted = ids.clone();
     sorted.sort_unstable();
     for k in [1, 5, 599, 600] {
-        let found = |hits: Vec<Hit>| hits.iter().map(|hit| hit.id).collect::<Vec<_>>();
-        assert_eq!(found(index.search(&vector, k, None).expect("legal")), sorted[..k]);
-        assert_eq!(found(index.search_batch(&vector, k).expect("legal").remove(0)), sorted[..k]);
+        let check = |hits: &[Hit], expect: &[VectorId]| {
+            assert_eq!(hits.len(), expect.len());
+            let found: Vec<_> = hits.iter().map(|hit| hit.id).collect();
+            // Who may miss a neighbour may miss the first of many that are the same.
+            if suite.bounds.is_exact() {
+                assert_eq!(found, expect);
+            }
+            assert!(found.is_sorted() && hits.windows(2).all(|pair| pair[0].score == pair[1].score), "{hits:?}");
+        };
+        check(&index.search(&vector, k, None).expect("legal"), &sorted[..k]);
+        check(&index.search_batch(&vector, k).expect("legal")[0], &sorted[..k]);
         let odd: Vec<_> = sorted.iter().copied().filter(|id| id % 2 == 1).take(k).collect();
-        assert_eq!(found(index.search(&vector, k, Some(&|id| id % 2 == 1)).expect("legal")), odd);
+        check(&index.search(&vector, k, Some(&|id| id % 2 == 1)).expect("legal"), &odd);
+        check(&index.search_among(&vector, k, &odd).expect("legal"), &odd);
     }
 }
 
-pub(super) fn filters_are_exact(make: Make<'_>) {
+pub(super) fn filters_are_exact(suite: &Suite<'_>) {
     let mut numbers = Numbers(4);
     let dim = 16;
     let ids: Vec<VectorId> = (0..700).collect();
     let vectors = numbers.unit_vectors(ids.len(), dim);
-    let (mut index, mut oracle) = (make(dim), Oracle::default());
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
     index.add(&ids, &vectors).expect("legal vectors");
     oracle.add(&ids, &vectors);
     let query = numbers.unit_vectors(1, dim);
@@ -156,15 +188,20 @@ pub(super) fn filters_are_exact(make: Make<'_>) {
     for allowed in filters {
         for k in [1, 10, 400, usize::MAX] {
             let found = index.search(&query, k, Some(allowed)).expect("a legal query");
-            oracle.compare(&query, k, allowed, &found);
+            suite.compare(&oracle, (&query, k), allowed, &found);
+            // The same by ids: in no order, twice, and some that are not there.
+            let mut named: Vec<VectorId> = (0..900).rev().filter(|&id| allowed(id)).collect();
+            named.extend_from_within(..named.len() / 2);
+            let among = index.search_among(&query, k, &named).expect("a legal query");
+            suite.compare(&oracle, (&query, k), allowed, &among);
         }
     }
 }
 
-pub(super) fn random_history(make: Make<'_>) {
+pub(super) fn random_history(suite: &Suite<'_>) {
     let mut numbers = Numbers(5);
     let dim = 33;
-    let (mut index, mut oracle) = (make(dim), Oracle::default());
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
     for _ in 0..60 {
         let mut ids: Vec<VectorId> = (0..numbers.below(40)).map(|_| numbers.below(400)).collect();
         ids.sort_unstable();
@@ -178,14 +215,77 @@ pub(super) fn random_history(make: Make<'_>) {
             oracle.add(&ids, &vectors);
         }
         let queries = numbers.unit_vectors(3, dim);
-        oracle.compare_index(&*index, &queries);
+        suite.compare_index(&oracle, &*index, &queries);
         for (query, hits) in
             queries.chunks_exact(dim).zip(index.search_batch(&queries, 6).expect("legal queries"))
         {
-            oracle.compare(query, 6, |_| true, &hits);
+            suite.compare(&oracle, (query, 6), |_| true, &hits);
         }
         let modulus = 2 + numbers.below(5);
         let found = index.search(&queries[..dim], 8, Some(&|id| id % modulus == 0)).expect("legal");
-        oracle.compare(&queries[..dim], 8, |id| id % modulus == 0, &found);
+        suite.compare(&oracle, (&queries[..dim], 8), |id| id % modulus == 0, &found);
     }
+}
+
+pub(super) fn duplicates(suite: &Suite<'_>) {
+    let mut numbers = Numbers(6);
+    let (dim, n_distinct, n_copies) = (12, 60, 7);
+    let distinct = numbers.unit_vectors(n_distinct, dim);
+    let ids: Vec<VectorId> = (0..(n_distinct * n_copies) as u64).collect();
+    let vectors = distinct.repeat(n_copies);
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
+    index.add(&ids, &vectors).expect("legal vectors");
+    oracle.add(&ids, &vectors);
+    let mut check = |index: &dyn VectorIndex, oracle: &Oracle| {
+        let batch = index.search_batch(&distinct, n_copies).expect("legal queries");
+        for (query, hits) in distinct.chunks_exact(dim).zip(&batch) {
+            suite.compare(oracle, (query, n_copies), |_| true, hits);
+        }
+    };
+    check(&*index, &oracle);
+    let gone: Vec<VectorId> = ids.iter().copied().filter(|id| id % 11 == 0).collect();
+    assert_eq!(index.remove(&gone).expect("removal"), oracle.remove(&gone));
+    check(&*index, &oracle);
+}
+
+/// Where an approximate index shows what it misses: more vectors than it looks at.
+pub(super) fn clusters(suite: &Suite<'_>) {
+    let mut numbers = Numbers(7);
+    let (dim, n, k) = (24, 3000, 10);
+    let ids: Vec<VectorId> = (0..n as u64).map(|i| i * 3).collect();
+    let vectors = numbers.clustered_vectors(n, dim, 40);
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
+    // In parts, as a memory grows.
+    for (ids, vectors) in ids.chunks(700).zip(vectors.chunks(700 * dim)) {
+        index.add(ids, vectors).expect("legal vectors");
+        oracle.add(ids, vectors);
+    }
+    let queries = numbers.clustered_vectors(64, dim, 40);
+    let check = |index: &dyn VectorIndex, oracle: &Oracle, what: &str| {
+        suite.reset_recall();
+        let batch = index.search_batch(&queries, k).expect("legal queries");
+        for (query, hits) in queries.chunks_exact(dim).zip(&batch) {
+            suite.compare(oracle, (query, k), |_| true, hits);
+            suite.compare(oracle, (query, k), |_| true, &index.search(query, k, None).expect("a legal query"));
+            for modulus in [2, 300] {
+                let filter = |id| id % modulus == 0;
+                let found = index.search(query, k, Some(&filter)).expect("a legal query");
+                suite.compare(oracle, (query, k), filter, &found);
+            }
+        }
+        let (recall, least) = (suite.recall(), suite.bounds.recall);
+        assert!(recall >= least, "{what}: recall {recall:.3}, expected {least} at least");
+    };
+    check(&*index, &oracle, "after adding");
+    let gone: Vec<VectorId> = ids.iter().copied().filter(|id| id % 7 == 0).collect();
+    assert_eq!(index.remove(&gone).expect("removal"), oracle.remove(&gone));
+    check(&*index, &oracle, "after removal");
+    let gone: Vec<VectorId> = ids.iter().copied().filter(|id| id % 5 != 0).collect();
+    assert_eq!(index.remove(&gone).expect("removal"), oracle.remove(&gone));
+    check(&*index, &oracle, "after removal of most");
+    let moved: Vec<VectorId> = ids.iter().copied().take(300).collect();
+    let vectors = numbers.clustered_vectors(moved.len(), dim, 40);
+    index.add(&moved, &vectors).expect("legal vectors");
+    oracle.add(&moved, &vectors);
+    check(&*index, &oracle, "after replacement");
 }

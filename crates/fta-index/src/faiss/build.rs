@@ -1,7 +1,10 @@
 //! Filling an index of faiss: adding, training, and building anew.
 
 use super::{Collecting, FaissConfig, FaissIndex, Ready, State, factory::TRAINING_PER_LIST, ffi::Native, rows::GONE, rows::Rows};
-use crate::{error::IndexError, vector::VectorId};
+use crate::{
+    error::IndexError,
+    vector::{VectorId, VectorIndex as _},
+};
 
 /// Rows that are copied at a time.
 const CHUNK: usize = 1 << 16;
