@@ -6,6 +6,7 @@ pub mod check;
 pub mod embed;
 pub mod error;
 pub mod exact;
+mod file;
 pub mod vector;
 
 #[cfg(feature = "testing")]
@@ -25,4 +26,5 @@ pub mod faiss;
 pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;
+pub use file::Label;
 pub use vector::{Filter, Hit, VectorId, VectorIndex};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::IndexError;
+use crate::{error::IndexError, file::Label};
 
 /// Id of a vector; below `2^63`, so that every back end can hold it.
 pub type VectorId = u64;
@@ -72,15 +72,38 @@ pub trait VectorIndex: Send + Sync {
         queries.chunks_exact(self.dim()).map(|q| self.search(q, k, None)).collect()
     }
 
-    /// Writes the index to `path`, atomically: a reader sees the old file or the new one.
+    /// As [`VectorIndex::search`], but only among the vectors with these ids; unknown ids are skipped. What to call
+    /// when the ids are known and few: an index that can look them up does not walk over the others.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::search`].
+    fn search_among(&self, query: &[f32], k: usize, ids: &[VectorId]) -> Result<Vec<Hit>, IndexError> {
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        self.search(query, k, Some(&|id| sorted.binary_search(&id).is_ok()))
+    }
+
+    /// Writes the index to `path`, atomically: a reader sees the old file or the new one. `label` says what the
+    /// vectors are.
     ///
     /// # Errors
     /// [`IndexError::Io`] if the file cannot be written.
-    fn save(&self, path: &Path) -> Result<(), IndexError>;
+    fn save(&self, path: &Path, label: &Label) -> Result<(), IndexError>;
 
-    /// Replaces the content by that of a file written by [`VectorIndex::save`] of the same back end and dimension.
+    /// Replaces the content by that of a file written by [`VectorIndex::save`] of the same back end, setting and
+    /// dimension, after everything in it was checked; returns the label it was saved with.
     ///
     /// # Errors
     /// [`IndexError`] for a missing, damaged or foreign file; the index is unchanged then.
-    fn load(&mut self, path: &Path) -> Result<(), IndexError>;
+    fn load(&mut self, path: &Path) -> Result<Label, IndexError>;
+
+    /// As [`VectorIndex::load`], but an index that can leaves the vectors in the file and reads and checks each when
+    /// it is first needed. The file must not be written to while the index lives; replacing it by another is fine.
+    ///
+    /// # Errors
+    /// As [`VectorIndex::load`]. Damage that is found later makes a search fail with [`IndexError::File`]; no vector
+    /// is used that was not checked.
+    fn open(&mut self, path: &Path) -> Result<Label, IndexError> {
+        self.load(path)
+    }
 }

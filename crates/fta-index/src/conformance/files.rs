@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::oracle::{Numbers, Oracle};
 use crate::error::IndexError;
+use crate::file::Label;
 use crate::vector::{Hit, VectorIndex};
 
 type Make<'a> = &'a dyn Fn(usize) -> Box<dyn VectorIndex>;
@@ -18,6 +19,10 @@ fn filled(make: Make<'_>, n: usize, dim: usize) -> (Box<dyn VectorIndex>, Oracle
     (index, oracle, numbers.unit_vectors(2, dim))
 }
 
+fn label() -> Label {
+    Label { model_id: "model, revision 1".to_owned(), generation: 7 }
+}
+
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
@@ -28,10 +33,10 @@ pub(super) fn round_trip(make: Make<'_>) {
     // The larger file is overwritten by smaller ones.
     for n in [300, 1, 0] {
         let (index, oracle, queries) = filled(make, n, 12);
-        index.save(&path).expect("saving");
+        index.save(&path, &label()).expect("saving");
         // What was there before is gone.
         let (mut loaded, ..) = filled(make, 5, 12);
-        loaded.load(&path).expect("loading");
+        assert_eq!(loaded.load(&path).expect("loading"), label());
         oracle.compare_index(&*loaded, &queries);
         let search = |index: &dyn VectorIndex| -> Vec<Vec<Hit>> {
             queries.chunks(12).map(|query| index.search(query, 40, None).expect("legal")).collect()
@@ -51,9 +56,10 @@ pub(super) fn round_trip(make: Make<'_>) {
 pub(super) fn failed_saves(make: Make<'_>) {
     let folder = folder();
     let (index, ..) = filled(make, 3, 4);
-    let error = index.save(&folder.path().join("missing").join("index")).expect_err("no such folder");
+    let error =
+        index.save(&folder.path().join("missing").join("index"), &label()).expect_err("no such folder");
     assert!(matches!(error, IndexError::Io { .. }), "{error:?}");
-    let error = index.save(folder.path()).expect_err("a folder cannot be replaced");
+    let error = index.save(folder.path(), &label()).expect_err("a folder cannot be replaced");
     assert!(matches!(error, IndexError::Io { .. }), "{error:?}");
     assert!(folder.path().is_dir());
 }
@@ -72,10 +78,10 @@ pub(super) fn foreign_files(make: Make<'_>) {
     must_refuse(&mut *index, &oracle, &queries, &path, "a missing file");
     must_refuse(&mut *index, &oracle, &queries, folder.path(), "a folder");
     for dim in [7, 9, 16, 4] {
-        filled(make, 6, dim).0.save(&path).expect("saving");
+        filled(make, 6, dim).0.save(&path, &label()).expect("saving");
         must_refuse(&mut *index, &oracle, &queries, &path, "an index of another dimension");
     }
-    make(7).save(&path).expect("saving");
+    make(7).save(&path, &label()).expect("saving");
     must_refuse(&mut *index, &oracle, &queries, &path, "an empty index of another dimension");
     for foreign in [&b""[..], b"\0", b"no index at all, only some text that is long enough", &[0xFF; 4096]] {
         std::fs::write(&path, foreign).expect("writing");
@@ -87,7 +93,7 @@ pub(super) fn damaged_files(make: Make<'_>) {
     let folder = folder();
     let path = folder.path().join("index");
     let (mut index, oracle, queries) = filled(make, 9, 8);
-    filled(make, 4, 8).0.save(&path).expect("saving");
+    filled(make, 4, 8).0.save(&path, &label()).expect("saving");
     let good = std::fs::read(&path).expect("the file");
     let mut refuse = |bytes: &[u8], what: &str| {
         std::fs::write(&path, bytes).expect("writing");

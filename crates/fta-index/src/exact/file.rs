@@ -1,187 +1,184 @@
-//! The file of an [`ExactIndex`](super::ExactIndex), little-endian throughout:
-//!
-//! | bytes | what |
-//! |---|---|
-//! | 8 | magic `FTAEXACT` |
-//! | 4 | format version |
-//! | 4 | dimension |
-//! | 8 | number of vectors `n` |
-//! | `8 n` | ids, strictly rising |
-//! | `4 n * dim` | vectors, in the order of the ids |
-//! | 4 | CRC-32 of all before |
+//! An [`ExactIndex`](super::ExactIndex) in a file: sections of ids (strictly rising), rows in their order, and, for
+//! 8-bit scans, their codes.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
-use crate::check::{ID_BOUND, check_unit};
-use crate::error::IndexError;
-use crate::vector::VectorId;
+use crate::{
+    check::{ID_BOUND, check_unit},
+    error::IndexError,
+    file::{self, Contents, Header, Label, Section},
+    vector::VectorId,
+};
 
-const MAGIC: &[u8; 8] = b"FTAEXACT";
-const VERSION: u32 = 1;
-const HEADER_BYTES: u64 = 24;
-const CHECKSUM_BYTES: u64 = 4;
+use super::{
+    ExactIndex, Precision,
+    blocks::{BLOCK_ROWS, Blocks},
+    codes::{Codes, check_block},
+};
 
-/// Writes vectors in strictly rising order of their ids to a temporary file beside `path`, syncs it and renames
-/// it, so that a reader sees the old file or the new one.
-pub(super) fn write<'a>(
-    path: &Path,
-    dim: usize,
-    vectors: impl ExactSizeIterator<Item = (VectorId, &'a [f32])> + Clone,
-) -> Result<(), IndexError> {
-    let io_error = |source| IndexError::Io { path: path.to_owned(), source };
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+const IDS: usize = 0;
+const ROWS: usize = 1;
+const CODES: usize = 2;
+
+/// Kind of the file: an index is loaded with the precision it was saved with.
+fn kind(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "exact",
+        Precision::Int8 => "exact-int8",
+    }
+}
+
+pub(super) fn save(index: &ExactIndex, path: &Path, label: &Label) -> Result<(), IndexError> {
+    // Damage in a mapped file is found before anything is written, and then said as what it is.
+    for number in 0..index.rows.len() {
+        index.rows.get(number)?;
+    }
+    let (dim, count) = (index.dim, index.ids.len());
+    // In rising id order, so that the bytes depend on the content alone and not on its history.
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_unstable_by_key(|&row| index.ids[row]);
+    let mut write_ids = |out: &mut dyn Write| -> io::Result<()> {
+        order.iter().try_for_each(|&row| out.write_all(&index.ids[row].to_le_bytes()))
     };
-    let temporary = tempfile::NamedTempFile::new_in(directory).map_err(io_error)?;
-    write_to(temporary.as_file(), dim, vectors).map_err(io_error)?;
-    temporary.persist(path).map_err(|failed| io_error(failed.error))?;
-    // The rename itself must reach the disk too; where folders cannot be opened there is nothing to sync.
-    if let Ok(directory) = File::open(directory) {
-        let _ = directory.sync_all();
-    }
-    Ok(())
-}
-
-fn write_to<'a>(
-    file: &File,
-    dim: usize,
-    vectors: impl ExactSizeIterator<Item = (VectorId, &'a [f32])> + Clone,
-) -> io::Result<()> {
-    let dim = u32::try_from(dim).map_err(io::Error::other)?;
-    let mut out = Summed { inner: BufWriter::new(file), checksum: crc32fast::Hasher::new() };
-    out.write_all(MAGIC)?;
-    out.write_all(&VERSION.to_le_bytes())?;
-    out.write_all(&dim.to_le_bytes())?;
-    out.write_all(&(vectors.len() as u64).to_le_bytes())?;
-    for (id, _) in vectors.clone() {
-        out.write_all(&id.to_le_bytes())?;
-    }
-    let mut bytes = Vec::with_capacity(4 * dim as usize);
-    for (_, vector) in vectors {
-        bytes.clear();
-        bytes.extend(vector.iter().flat_map(|x| x.to_le_bytes()));
-        out.write_all(&bytes)?;
-    }
-    let Summed { mut inner, checksum } = out;
-    inner.write_all(&checksum.finalize().to_le_bytes())?;
-    inner.flush()?;
-    file.sync_all()
-}
-
-/// Reads ids and vectors (`[ids.len(), dim]`), after having checked everything that can be checked.
-pub(super) fn read(path: &Path, dim: usize) -> Result<(Vec<VectorId>, Vec<f32>), IndexError> {
-    let io_error = |source| IndexError::Io { path: path.to_owned(), source };
-    let metadata = std::fs::metadata(path).map_err(io_error)?;
-    if !metadata.is_file() {
-        return Err(IndexError::File { path: path.to_owned(), reason: "not a regular file".to_owned() });
-    }
-    let file = File::open(path).map_err(io_error)?;
-    let length = file.metadata().map_err(io_error)?.len();
-    read_from(file, length, dim).map_err(|failure| match failure {
-        // The length was checked, so a file that ends early was cut while it was read.
-        Failure::Io(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
-            IndexError::File { path: path.to_owned(), reason: "it ends too early".to_owned() }
+    let mut write_rows = |out: &mut dyn Write| -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(4 * dim);
+        for &row in &order {
+            bytes.clear();
+            bytes.extend(index.row(row).map_err(io::Error::other)?.iter().flat_map(|x| x.to_le_bytes()));
+            out.write_all(&bytes)?;
         }
-        Failure::Io(source) => io_error(source),
-        Failure::Damaged(reason) => IndexError::File { path: path.to_owned(), reason },
-    })
-}
-
-enum Failure {
-    Io(io::Error),
-    Damaged(String),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-fn damaged<T>(reason: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Damaged(reason.into()))
-}
-
-fn read_from(file: impl Read, length: u64, dim: usize) -> Result<(Vec<VectorId>, Vec<f32>), Failure> {
-    if length < HEADER_BYTES + CHECKSUM_BYTES {
-        return damaged("it is too short");
-    }
-    let mut input = Summed { inner: BufReader::new(file), checksum: crc32fast::Hasher::new() };
-    if &input.array::<8>()? != MAGIC {
-        return damaged("it is no file of an exact index");
-    }
-    let version = u32::from_le_bytes(input.array()?);
-    if version != VERSION {
-        return damaged(format!("format version `{version}` is unknown, expected `{VERSION}`"));
-    }
-    let found_dim = u32::from_le_bytes(input.array()?);
-    if found_dim as usize != dim {
-        return damaged(format!("its vectors have dimension `{found_dim}`, expected `{dim}`"));
-    }
-    let count = u64::from_le_bytes(input.array()?);
-    // Checked before anything is allocated: a damaged count must not ask for the machine's memory.
-    let expected = (8 + 4 * u64::from(found_dim)).checked_mul(count);
-    if expected.and_then(|body| body.checked_add(HEADER_BYTES + CHECKSUM_BYTES)) != Some(length) {
-        return damaged(format!("`{length}` bytes do not fit `{count}` vectors"));
-    }
-    let count = count as usize;
-    let mut ids = Vec::with_capacity(count);
-    for _ in 0..count {
-        ids.push(u64::from_le_bytes(input.array()?));
-    }
-    let mut rows = Vec::with_capacity(count * dim);
-    let mut bytes = vec![0; 4 * dim];
-    for _ in 0..count {
-        input.fill(&mut bytes)?;
-        rows.extend(bytes.as_chunks::<4>().0.iter().map(|&value| f32::from_le_bytes(value)));
-    }
-    let Summed { mut inner, checksum } = input;
-    let mut stored = [0; 4];
-    inner.read_exact(&mut stored)?;
-    if u32::from_le_bytes(stored) != checksum.finalize() {
-        return damaged("its checksum is wrong");
-    }
-    check_content(dim, &ids, &rows)?;
-    Ok((ids, rows))
-}
-
-/// A right checksum does not make the content legal: whoever can write the file can compute it.
-fn check_content(dim: usize, ids: &[VectorId], rows: &[f32]) -> Result<(), Failure> {
-    if ids.windows(2).any(|pair| pair[0] >= pair[1]) || ids.last().is_some_and(|&id| id >= ID_BOUND) {
-        return damaged("its ids are out of order or out of range");
-    }
-    for (row, vector) in rows.chunks_exact(dim).enumerate() {
-        check_unit(row, vector).or_else(|error| damaged(error.to_string()))?;
-    }
-    Ok(())
-}
-
-/// A reader or writer that sums up what passes through it.
-struct Summed<T> {
-    inner: T,
-    checksum: crc32fast::Hasher,
-}
-
-impl<W: Write> Summed<W> {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.checksum.update(bytes);
-        self.inner.write_all(bytes)
-    }
-}
-
-impl<R: Read> Summed<R> {
-    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        self.inner.read_exact(bytes)?;
-        self.checksum.update(bytes);
         Ok(())
+    };
+    let mut write_codes = |out: &mut dyn Write| -> io::Result<()> {
+        for rows in order.chunks(BLOCK_ROWS) {
+            let mut codes = Codes::new(dim);
+            for (place, &row) in rows.iter().enumerate() {
+                let vector = index.row(row).map_err(io::Error::other)?;
+                codes.set(place, vector).map_err(io::Error::other)?;
+            }
+            let words = codes.block(0).map_err(io::Error::other)?;
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    };
+    let block_of_codes = 4 * Codes::block_words(dim) as u64;
+    let mut sections = vec![
+        Section { length: 8 * count as u64, block: file::BLOCK_BYTES, write: &mut write_ids },
+        Section {
+            length: (4 * dim * count) as u64,
+            block: row_block_bytes(dim, path)?,
+            write: &mut write_rows,
+        },
+    ];
+    if index.config.precision == Precision::Int8 {
+        let length = count.div_ceil(BLOCK_ROWS) as u64 * block_of_codes;
+        sections.push(Section { length, block: block_of_codes as u32, write: &mut write_codes });
     }
+    let kind = kind(index.config.precision).to_owned();
+    let header = Header { kind, label: label.clone(), dim, count: count as u64 };
+    file::write(path, &header, &mut sections)
+}
 
-    fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
-        let mut bytes = [0; N];
-        self.fill(&mut bytes)?;
-        Ok(bytes)
+fn row_block_bytes(dim: usize, path: &Path) -> Result<u32, IndexError> {
+    u32::try_from(4 * BLOCK_ROWS * dim)
+        .map_err(|error| IndexError::Io { path: path.to_owned(), source: io::Error::other(error) })
+}
+
+/// What a file holds.
+pub(super) struct Content {
+    pub(super) ids: Vec<VectorId>,
+    pub(super) rows: Blocks<f32>,
+    pub(super) codes: Option<Codes>,
+    pub(super) label: Label,
+}
+
+/// Reads a file; with `map`, rows and codes stay in it where the machine's byte order allows that.
+pub(super) fn read(path: &Path, dim: usize, precision: Precision, map: bool) -> Result<Content, IndexError> {
+    let mut contents = Contents::open(path, kind(precision), dim)?;
+    check_sections(&contents, dim, precision)?;
+    let ids = read_ids(&mut contents)?;
+    let map = map && cfg!(target_endian = "little");
+    let rows = if map {
+        Blocks::map(&contents, ROWS, path, Box::new(move |values| check_rows(dim, values)))?
+    } else {
+        read_rows(&mut contents, dim)?
+    };
+    let codes = match precision {
+        Precision::F32 => None,
+        Precision::Int8 if map => {
+            let check = Box::new(move |words: &[u32]| check_block(dim, words));
+            Some(Codes::with(dim, Blocks::map(&contents, CODES, path, check)?))
+        }
+        Precision::Int8 => Some(Codes::with(dim, read_codes(&mut contents, dim)?)),
+    };
+    Ok(Content { ids, rows, codes, label: contents.header.label })
+}
+
+fn check_sections(contents: &Contents, dim: usize, precision: Precision) -> Result<(), IndexError> {
+    let count = contents.header.count;
+    let blocks = count.div_ceil(BLOCK_ROWS as u64);
+    let block_of_codes = 4 * Codes::block_words(dim) as u64;
+    let n_sections = if precision == Precision::Int8 { 3 } else { 2 };
+    let fits = contents.n_sections() == n_sections
+        && count.checked_mul(8) == Some(contents.length(IDS))
+        && count.checked_mul(4 * dim as u64) == Some(contents.length(ROWS))
+        && u64::from(contents.block(ROWS)) == 4 * (BLOCK_ROWS * dim) as u64
+        && (precision == Precision::F32
+            || (blocks.checked_mul(block_of_codes) == Some(contents.length(CODES))
+                && u64::from(contents.block(CODES)) == block_of_codes));
+    if fits { Ok(()) } else { Err(contents.damaged(&format!("its sections do not fit `{count}` vectors"))) }
+}
+
+fn read_ids(contents: &mut Contents) -> Result<Vec<VectorId>, IndexError> {
+    let bytes = contents.read(IDS)?;
+    let ids: Vec<VectorId> = bytes.as_chunks::<8>().0.iter().map(|&id| u64::from_le_bytes(id)).collect();
+    // A right checksum does not make the content legal: whoever can write the file can compute it.
+    if ids.windows(2).any(|pair| pair[0] >= pair[1]) || ids.last().is_some_and(|&id| id >= ID_BOUND) {
+        return Err(contents.damaged("its ids are out of order or out of range"));
+    }
+    Ok(ids)
+}
+
+fn check_rows(dim: usize, values: &[f32]) -> Result<(), String> {
+    let mut rows = values.chunks_exact(dim).enumerate();
+    rows.try_for_each(|(row, vector)| check_unit(row, vector).map_err(|error| error.to_string()))
+}
+
+fn read_rows(contents: &mut Contents, dim: usize) -> Result<Blocks<f32>, IndexError> {
+    let mut blocks: Vec<Vec<f32>> = Vec::new();
+    let mut wrong = None;
+    contents.read_blocks(ROWS, |_, bytes| {
+        let values: Vec<f32> =
+            bytes.as_chunks::<4>().0.iter().map(|&value| f32::from_le_bytes(value)).collect();
+        if let Err(reason) = check_rows(dim, &values) {
+            wrong.get_or_insert(reason);
+        }
+        blocks.push(values);
+        Ok(())
+    })?;
+    match wrong {
+        Some(reason) => Err(contents.damaged(&reason)),
+        None => Ok(Blocks::owned(blocks)),
+    }
+}
+
+fn read_codes(contents: &mut Contents, dim: usize) -> Result<Blocks<u32>, IndexError> {
+    let mut blocks: Vec<Vec<u32>> = Vec::new();
+    let mut wrong = None;
+    contents.read_blocks(CODES, |_, bytes| {
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        if let Err(reason) = check_block(dim, &words) {
+            wrong.get_or_insert(reason);
+        }
+        blocks.push(words);
+        Ok(())
+    })?;
+    match wrong {
+        Some(reason) => Err(contents.damaged(&reason)),
+        None => Ok(Blocks::owned(blocks)),
     }
 }

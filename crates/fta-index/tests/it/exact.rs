@@ -1,21 +1,39 @@
 //! The exact index against its contract and against a naive scan.
 
 use fta_index::conformance::{self, Oracle};
-use fta_index::{ExactIndex, IndexError, VectorId, VectorIndex};
+use fta_index::exact::{ExactConfig, Precision};
+use fta_index::{ExactIndex, IndexError, Label, VectorId, VectorIndex};
 use proptest::prelude::*;
 
 fn new(dim: usize) -> ExactIndex {
     ExactIndex::new(dim).expect("a legal dimension")
 }
 
+fn int8(dim: usize) -> ExactIndex {
+    let config = ExactConfig { precision: Precision::Int8, ..ExactConfig::default() };
+    ExactIndex::with_config(dim, config).expect("a legal dimension")
+}
+
+fn label() -> Label {
+    Label::default()
+}
+
 #[test]
-fn keeps_the_contract() {
+fn f32_keeps_the_contract() {
     conformance::vector_index(|dim| Box::new(new(dim)));
 }
 
 #[test]
-fn refuses_dimension_zero() {
+fn int8_keeps_the_contract() {
+    conformance::vector_index(|dim| Box::new(int8(dim)));
+}
+
+#[test]
+fn refuses_dimensions_that_it_cannot_hold() {
     assert!(matches!(ExactIndex::new(0), Err(IndexError::Shape { dim: 0, .. })));
+    let config = ExactConfig { precision: Precision::Int8, ..ExactConfig::default() };
+    assert!(ExactIndex::with_config(1 << 16, config).is_ok());
+    assert!(matches!(ExactIndex::with_config((1 << 16) + 1, config), Err(IndexError::Shape { .. })));
 }
 
 #[test]
@@ -23,8 +41,8 @@ fn gives_vectors_back() {
     let mut index = new(2);
     index.add(&[4, 5], &[1.0, 0.0, 0.0, -1.0]).expect("legal vectors");
     index.remove(&[4]).expect("removal");
-    assert_eq!(index.vector(5), Some(&[0.0, -1.0][..]));
-    assert_eq!(index.vector(4), None);
+    assert_eq!(index.vector(5).expect("in memory"), Some(&[0.0, -1.0][..]));
+    assert_eq!(index.vector(4).expect("in memory"), None);
 }
 
 #[test]
@@ -34,24 +52,45 @@ fn bytes_depend_on_the_content_alone() {
     let mut index = new(2);
     index.add(&[1, 2, 3], &[1.0, 0.0, 0.0, 1.0, 0.0, -1.0]).expect("legal vectors");
     index.remove(&[1]).expect("removal");
-    index.save(&a).expect("saving");
+    index.save(&a, &label()).expect("saving");
     let mut other = new(2);
     other.add(&[2], &[0.0, 1.0]).expect("a legal vector");
     other.add(&[3], &[0.0, -1.0]).expect("a legal vector");
-    other.save(&b).expect("saving");
+    other.save(&b, &label()).expect("saving");
     assert_eq!(std::fs::read(a).expect("a file"), std::fs::read(b).expect("a file"));
 }
 
-/// A file with a right checksum, whatever its content.
+/// A file with right checksums, whatever its content.
 fn crafted(dim: u32, count: u64, ids: &[u64], values: &[f32]) -> Vec<u8> {
-    let mut bytes = b"FTAEXACT".to_vec();
-    bytes.extend(1_u32.to_le_bytes());
-    bytes.extend(dim.to_le_bytes());
-    bytes.extend(count.to_le_bytes());
-    bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-    bytes
+    let sections: [Vec<u8>; 2] = [
+        ids.iter().flat_map(|id| id.to_le_bytes()).collect(),
+        values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    ];
+    let mut head = b"FTAINDEX".to_vec();
+    head.extend(2_u32.to_le_bytes());
+    head.extend([0; 4]);
+    head.extend(5_u16.to_le_bytes());
+    head.extend(b"exact");
+    head.extend(0_u16.to_le_bytes());
+    head.extend(0_u64.to_le_bytes());
+    head.extend(dim.to_le_bytes());
+    head.push(1);
+    head.extend(count.to_le_bytes());
+    head.extend(2_u32.to_le_bytes());
+    for (section, block) in sections.iter().zip([1 << 20, 256 * 4 * dim]) {
+        head.extend((section.len() as u64).to_le_bytes());
+        head.extend(block.to_le_bytes());
+        head.extend(crc32fast::hash(section).to_le_bytes());
+    }
+    let length = head.len() as u32 + 4;
+    head[12..16].copy_from_slice(&length.to_le_bytes());
+    let sum = crc32fast::hash(&head);
+    head.extend(sum.to_le_bytes());
+    for section in sections {
+        head.resize(head.len().next_multiple_of(64), 0);
+        head.extend(section);
+    }
+    head
 }
 
 #[test]
@@ -75,7 +114,7 @@ fn a_right_checksum_is_not_enough() {
     check(crafted(2, 1, &[1], &[0.5, 0.5]), "norm");
     std::fs::write(&path, crafted(2, 1, &[1], &[0.6, 0.8])).expect("writing");
     index.load(&path).expect("a legal file");
-    assert_eq!(index.vector(1), Some(&[0.6, 0.8][..]));
+    assert_eq!(index.vector(1).expect("in memory"), Some(&[0.6, 0.8][..]));
 }
 
 #[derive(Debug, Clone)]
@@ -126,7 +165,7 @@ proptest! {
                     prop_assert_eq!(index.remove(&ids).expect("removal"), oracle.remove(&ids));
                 }
                 Step::Reload => {
-                    index.save(&path).expect("saving");
+                    index.save(&path, &label()).expect("saving");
                     index = new(dim);
                     index.load(&path).expect("loading");
                 }
