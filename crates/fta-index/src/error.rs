@@ -82,7 +82,9 @@ pub enum IndexError {
         name: &'static str,
     },
     /// The processor lacks instructions that the index was built for.
-    #[error("the index was built for processors of level `{needs}`, which this one is not; build it with other flags")]
+    #[error(
+        "the index was built for processors of level `{needs}`, which this one is not; build it with other flags"
+    )]
     Processor {
         /// What it was built for.
         needs: String,

@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use super::oracle::{Numbers, Oracle};
+use super::{Suite, numbers::Numbers, oracle::Oracle};
 use crate::error::IndexError;
 use crate::file::Label;
 use crate::vector::{Hit, VectorIndex};
 
-type Make<'a> = &'a dyn Fn(usize) -> Box<dyn VectorIndex>;
+/// Damaged files per suite, beside those of a tiny index that is damaged everywhere.
+const N_DAMAGED: usize = 2000;
 
-fn filled(make: Make<'_>, n: usize, dim: usize) -> (Box<dyn VectorIndex>, Oracle, Vec<f32>) {
+fn filled(suite: &Suite<'_>, n: usize, dim: usize) -> (Box<dyn VectorIndex>, Oracle, Vec<f32>) {
     let mut numbers = Numbers(n as u64);
     let ids: Vec<_> = (0..n as u64).map(|i| i * 31 % 1009).collect();
     let vectors = numbers.unit_vectors(n, dim);
-    let (mut index, mut oracle) = (make(dim), Oracle::default());
+    let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
     index.add(&ids, &vectors).expect("legal vectors");
     oracle.add(&ids, &vectors);
     (index, oracle, numbers.unit_vectors(2, dim))
@@ -27,35 +28,50 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-pub(super) fn round_trip(make: Make<'_>) {
+pub(super) fn round_trip(suite: &Suite<'_>) {
     let folder = folder();
-    let path = folder.path().join("index");
+    let path = folder.path().join(file_name());
     // The larger file is overwritten by smaller ones.
-    for n in [300, 1, 0] {
-        let (index, oracle, queries) = filled(make, n, 12);
+    for n in [420, 1, 0] {
+        let (index, oracle, queries) = filled(suite, n, 12);
         index.save(&path, &label()).expect("saving");
         // What was there before is gone.
-        let (mut loaded, ..) = filled(make, 5, 12);
+        let (mut loaded, ..) = filled(suite, 5, 12);
         assert_eq!(loaded.load(&path).expect("loading"), label());
-        oracle.compare_index(&*loaded, &queries);
+        suite.compare_index(&oracle, &*loaded, &queries);
         let search = |index: &dyn VectorIndex| -> Vec<Vec<Hit>> {
             queries.chunks(12).map(|query| index.search(query, 40, None).expect("legal")).collect()
         };
         assert_eq!(search(&*index), search(&*loaded));
+        let mut opened = suite.make(12);
+        assert_eq!(opened.open(&path).expect("opening"), label());
+        assert_eq!(search(&*index), search(&*opened));
+        drop(opened);
         // A loaded index lives on.
         let unit = queries[..12].to_vec();
         loaded.add(&[5000], &unit).expect("a legal vector");
         assert_eq!(loaded.search(&unit, 1, None).expect("legal")[0].id, 5000);
         assert_eq!(loaded.remove(&[5000]).expect("removal"), 1);
-        oracle.compare_index(&*loaded, &queries);
+        suite.compare_index(&oracle, &*loaded, &queries);
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(left.len(), 1, "saving leaves nothing else behind: {left:?}");
 }
 
-pub(super) fn failed_saves(make: Make<'_>) {
+/// A name that is no UTF-8, where there are such.
+#[cfg(unix)]
+fn file_name() -> std::ffi::OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(b"index \xFF".to_vec())
+}
+
+#[cfg(not(unix))]
+fn file_name() -> std::ffi::OsString {
+    "index".into()
+}
+
+pub(super) fn failed_saves(suite: &Suite<'_>) {
     let folder = folder();
-    let (index, ..) = filled(make, 3, 4);
+    let (index, ..) = filled(suite, 3, 4);
     let error =
         index.save(&folder.path().join("missing").join("index"), &label()).expect_err("no such folder");
     assert!(matches!(error, IndexError::Io { .. }), "{error:?}");
@@ -64,49 +80,70 @@ pub(super) fn failed_saves(make: Make<'_>) {
     assert!(folder.path().is_dir());
 }
 
-fn must_refuse(index: &mut dyn VectorIndex, oracle: &Oracle, queries: &[f32], path: &Path, what: &str) {
-    let error = index.load(path).err().unwrap_or_else(|| panic!("{what} was loaded"));
-    assert!(matches!(error, IndexError::File { .. } | IndexError::Io { .. }), "{what}: {error:?}");
-    assert!(error.to_string().contains(&*path.to_string_lossy()), "{what}: the message names the file");
-    oracle.compare_index(index, queries);
+/// An index, and what it must still hold after a file was refused.
+struct Victim<'a> {
+    suite: &'a Suite<'a>,
+    index: Box<dyn VectorIndex>,
+    oracle: Oracle,
+    queries: Vec<f32>,
 }
 
-pub(super) fn foreign_files(make: Make<'_>) {
+impl<'a> Victim<'a> {
+    fn new(suite: &'a Suite<'a>, n: usize, dim: usize) -> Self {
+        let (index, oracle, queries) = filled(suite, n, dim);
+        Self { suite, index, oracle, queries }
+    }
+
+    fn must_refuse(&mut self, path: &Path, what: &str) {
+        let error = self.index.load(path).err().unwrap_or_else(|| panic!("{what} was loaded"));
+        assert!(matches!(error, IndexError::File { .. } | IndexError::Io { .. }), "{what}: {error:?}");
+        assert!(error.to_string().contains(&*path.to_string_lossy()), "{what}: the message names the file");
+        // An index that reads later finds out later.
+        let mut lazy = self.suite.make(self.index.dim());
+        let dim = self.index.dim();
+        let error = lazy.open(path).and_then(|_| lazy.search(&self.queries[..dim], usize::MAX, None)).err();
+        let error = error.unwrap_or_else(|| panic!("{what} was opened and searched"));
+        assert!(matches!(error, IndexError::File { .. } | IndexError::Io { .. }), "{what}: {error:?}");
+        self.suite.compare_index(&self.oracle, &*self.index, &self.queries);
+    }
+}
+
+pub(super) fn foreign_files(suite: &Suite<'_>) {
     let folder = folder();
     let path = folder.path().join("index");
-    let (mut index, oracle, queries) = filled(make, 6, 8);
-    must_refuse(&mut *index, &oracle, &queries, &path, "a missing file");
-    must_refuse(&mut *index, &oracle, &queries, folder.path(), "a folder");
+    let mut victim = Victim::new(suite, 6, 8);
+    victim.must_refuse(&path, "a missing file");
+    victim.must_refuse(folder.path(), "a folder");
     for dim in [7, 9, 16, 4] {
-        filled(make, 6, dim).0.save(&path, &label()).expect("saving");
-        must_refuse(&mut *index, &oracle, &queries, &path, "an index of another dimension");
+        filled(suite, 6, dim).0.save(&path, &label()).expect("saving");
+        victim.must_refuse(&path, "an index of another dimension");
     }
-    make(7).save(&path, &label()).expect("saving");
-    must_refuse(&mut *index, &oracle, &queries, &path, "an empty index of another dimension");
+    suite.make(7).save(&path, &label()).expect("saving");
+    victim.must_refuse(&path, "an empty index of another dimension");
     for foreign in [&b""[..], b"\0", b"no index at all, only some text that is long enough", &[0xFF; 4096]] {
         std::fs::write(&path, foreign).expect("writing");
-        must_refuse(&mut *index, &oracle, &queries, &path, "a foreign file");
+        victim.must_refuse(&path, "a foreign file");
     }
 }
 
-pub(super) fn damaged_files(make: Make<'_>) {
+pub(super) fn damaged_files(suite: &Suite<'_>) {
     let folder = folder();
     let path = folder.path().join("index");
-    let (mut index, oracle, queries) = filled(make, 9, 8);
-    filled(make, 4, 8).0.save(&path, &label()).expect("saving");
+    let mut victim = Victim::new(suite, 9, 8);
+    filled(suite, 4, 8).0.save(&path, &label()).expect("saving");
     let good = std::fs::read(&path).expect("the file");
     let mut refuse = |bytes: &[u8], what: &str| {
         std::fs::write(&path, bytes).expect("writing");
-        must_refuse(&mut *index, &oracle, &queries, &path, what);
+        victim.must_refuse(&path, what);
     };
     // All places where the files of this size allow it, else a spread with both ends.
-    let step = (good.len() / 500).max(1);
-    let places = || (0..good.len()).filter(|at| at % step == 0 || *at < 64 || *at + 64 > good.len());
+    let step = (good.len() / 100).max(1);
+    let places = || (0..good.len()).filter(|at| at % step == 0 || *at < 32 || *at + 32 > good.len());
     for length in places() {
         refuse(&good[..length], &format!("a file cut to {length} of {} bytes", good.len()));
     }
     for at in places() {
-        for bit in [0, 3, 7] {
+        for bit in [0, 7] {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << bit;
             refuse(&bytes, &format!("a file with bit {bit} of byte {at} flipped"));
@@ -116,6 +153,54 @@ pub(super) fn damaged_files(make: Make<'_>) {
         refuse(&[&good, tail].concat(), "a file with trailing bytes");
     }
     std::fs::write(&path, &good).expect("writing");
-    index.load(&path).expect("the file as it was is good");
-    assert_eq!(index.len(), 4);
+    victim.index.load(&path).expect("the file as it was is good");
+    assert_eq!(victim.index.len(), 4);
+}
+
+/// An index of some size, as it is after training, damaged in all the ways that discs and programs do it.
+pub(super) fn many_damaged_files(suite: &Suite<'_>) {
+    let folder = folder();
+    let path = folder.path().join("index");
+    let mut victim = Victim::new(suite, 9, 8);
+    let (mut index, ..) = filled(suite, 420, 8);
+    index.remove(&[0, 31, 62]).expect("removal");
+    index.save(&path, &label()).expect("saving");
+    let good = std::fs::read(&path).expect("the file");
+    let mut numbers = Numbers(9);
+    for number in 0..N_DAMAGED {
+        let bytes = damage(&good, number % 8, &mut numbers);
+        if bytes != good {
+            std::fs::write(&path, bytes).expect("writing");
+            victim.must_refuse(&path, &format!("damaged file {number}"));
+        }
+    }
+    std::fs::write(&path, &good).expect("writing");
+    victim.index.load(&path).expect("the file as it was is good");
+    assert_eq!(victim.index.len(), index.len());
+}
+
+fn damage(good: &[u8], way: usize, numbers: &mut Numbers) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    let length = good.len() as u64;
+    let at = numbers.below(length) as usize;
+    let end = (at + 1 + numbers.below(64) as usize).min(good.len());
+    match way {
+        // Cut, anywhere or near the end.
+        0 => bytes.truncate(at),
+        1 => bytes.truncate(good.len() - 1 - numbers.below(length.min(64)) as usize),
+        // One bit, anywhere or in the header; several.
+        2 => bytes[at] ^= 1 << numbers.below(8),
+        3 => bytes[at % 200.min(good.len())] ^= 1 << numbers.below(8),
+        4 => (0..2 + numbers.below(15)).for_each(|_| {
+            bytes[numbers.below(length) as usize] ^= 1 << numbers.below(8);
+        }),
+        // A stretch that was never written, or that another file wrote; one that was written twice.
+        5 => bytes[at..end].fill(0),
+        6 => bytes[at..end].fill_with(|| numbers.below(256) as u8),
+        _ => {
+            let stretch = good[at..end].to_vec();
+            bytes.splice(at..at, stretch);
+        }
+    }
+    bytes
 }

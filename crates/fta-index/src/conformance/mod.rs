@@ -55,6 +55,7 @@ fn run(make: &dyn Fn(usize) -> Box<dyn VectorIndex>, bounds: Bounds) {
     files::failed_saves(&suite);
     files::foreign_files(&suite);
     files::damaged_files(&suite);
+    files::many_damaged_files(&suite);
 }
 
 /// The back end under test, and what it has found so far.

@@ -24,8 +24,12 @@ impl Suite<'_> {
 
     /// Whether these hits were found, scores within the bounds.
     fn assert_hits(&self, found: &[Hit], expect: &[Hit]) {
-        let near = |(a, b): (&Hit, &Hit)| a.id == b.id && (a.score - b.score).abs() <= self.bounds.score_error;
-        assert!(found.len() == expect.len() && found.iter().zip(expect).all(near), "{found:?} for {expect:?}");
+        let near =
+            |(a, b): (&Hit, &Hit)| a.id == b.id && (a.score - b.score).abs() <= self.bounds.score_error;
+        assert!(
+            found.len() == expect.len() && found.iter().zip(expect).all(near),
+            "{found:?} for {expect:?}"
+        );
     }
 }
 
@@ -164,7 +168,10 @@ pub(super) fn ties_come_by_id(suite: &Suite<'_>) {
             if suite.bounds.is_exact() {
                 assert_eq!(found, expect);
             }
-            assert!(found.is_sorted() && hits.windows(2).all(|pair| pair[0].score == pair[1].score), "{hits:?}");
+            assert!(
+                found.is_sorted() && hits.windows(2).all(|pair| pair[0].score == pair[1].score),
+                "{hits:?}"
+            );
         };
         check(&index.search(&vector, k, None).expect("legal"), &sorted[..k]);
         check(&index.search_batch(&vector, k).expect("legal")[0], &sorted[..k]);
@@ -236,7 +243,7 @@ pub(super) fn duplicates(suite: &Suite<'_>) {
     let (mut index, mut oracle) = (suite.make(dim), Oracle::default());
     index.add(&ids, &vectors).expect("legal vectors");
     oracle.add(&ids, &vectors);
-    let mut check = |index: &dyn VectorIndex, oracle: &Oracle| {
+    let check = |index: &dyn VectorIndex, oracle: &Oracle| {
         let batch = index.search_batch(&distinct, n_copies).expect("legal queries");
         for (query, hits) in distinct.chunks_exact(dim).zip(&batch) {
             suite.compare(oracle, (query, n_copies), |_| true, hits);
@@ -266,7 +273,12 @@ pub(super) fn clusters(suite: &Suite<'_>) {
         let batch = index.search_batch(&queries, k).expect("legal queries");
         for (query, hits) in queries.chunks_exact(dim).zip(&batch) {
             suite.compare(oracle, (query, k), |_| true, hits);
-            suite.compare(oracle, (query, k), |_| true, &index.search(query, k, None).expect("a legal query"));
+            suite.compare(
+                oracle,
+                (query, k),
+                |_| true,
+                &index.search(query, k, None).expect("a legal query"),
+            );
             for modulus in [2, 300] {
                 let filter = |id| id % modulus == 0;
                 let found = index.search(query, k, Some(&filter)).expect("a legal query");

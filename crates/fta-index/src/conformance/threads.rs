@@ -38,7 +38,8 @@ pub(super) fn readers_and_a_writer(suite: &Suite<'_>) {
             std::thread::yield_now();
         }
         done.store(true, Ordering::Release);
-        let n_searches: usize = readers.into_iter().map(|reader| reader.join().expect("no reader panics")).sum();
+        let n_searches: usize =
+            readers.into_iter().map(|reader| reader.join().expect("no reader panics")).sum();
         assert!(n_searches >= N_READERS);
     });
     let index = lock.into_inner().expect("no one panics");

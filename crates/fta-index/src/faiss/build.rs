@@ -1,6 +1,9 @@
 //! Filling an index of faiss: adding, training, and building anew.
 
-use super::{Collecting, FaissConfig, FaissIndex, Ready, State, factory::TRAINING_PER_LIST, ffi::Native, rows::GONE, rows::Rows};
+use super::{
+    Collecting, FaissConfig, FaissIndex, Ready, State, factory::TRAINING_PER_LIST, ffi::Native, rows::GONE,
+    rows::Rows,
+};
 use crate::{
     error::IndexError,
     vector::{VectorId, VectorIndex as _},
@@ -29,6 +32,13 @@ impl FaissConfig {
     pub(super) fn retrain_at(&self, n: usize) -> Option<usize> {
         let grows = matches!(self.factory, super::Factory::Ivf { lists: None, .. });
         grows.then(|| n.saturating_mul(GROWTH))
+    }
+}
+
+impl Collecting {
+    /// The vector of an id that is there.
+    pub(super) fn vector(&self, id: VectorId) -> Result<&[f32], IndexError> {
+        Ok(self.exact.vector(id)?.expect("both tables hold the same ids"))
     }
 }
 
@@ -63,7 +73,8 @@ impl FaissIndex {
             }
             State::Ready(ready) => {
                 let dead = ready.rows.dead();
-                if dead > FEW_DEAD && dead > ready.rows.len() / 5
+                if dead > FEW_DEAD
+                    && dead > ready.rows.len() / 5
                     && let Ok(smaller) = compact(self.dim, &self.config, ready)
                 {
                     *ready = smaller;
@@ -77,8 +88,9 @@ impl FaissIndex {
 fn train(dim: usize, config: &FaissConfig, collecting: &Collecting) -> Result<Ready, IndexError> {
     let ids: Vec<VectorId> = collecting.ids.iter().copied().collect();
     let rows = |first: usize, n: usize, out: &mut Vec<f32>| {
-        let vectors = ids[first..first + n].iter().filter_map(|&id| collecting.exact.vector(id));
-        vectors.for_each(|vector| out.extend_from_slice(vector));
+        for &id in &ids[first..first + n] {
+            out.extend_from_slice(collecting.vector(id)?);
+        }
         Ok(())
     };
     fill_trained(dim, config, &ids, &rows)
@@ -113,7 +125,12 @@ impl Ready {
 /// Appends rows `first..first + n` to an empty vector.
 type Reader<'a> = &'a dyn Fn(usize, usize, &mut Vec<f32>) -> Result<(), IndexError>;
 
-fn fill_trained(dim: usize, config: &FaissConfig, ids: &[VectorId], read: Reader<'_>) -> Result<Ready, IndexError> {
+fn fill_trained(
+    dim: usize,
+    config: &FaissConfig,
+    ids: &[VectorId],
+    read: Reader<'_>,
+) -> Result<Ready, IndexError> {
     let live = ids.iter().filter(|id| **id != GONE).count();
     let factory = config.factory.for_count(live);
     let mut native = Native::new(dim, factory, config.threads)?;
@@ -124,13 +141,19 @@ fn fill_trained(dim: usize, config: &FaissConfig, ids: &[VectorId], read: Reader
 }
 
 /// Vectors to train from, spread over all.
-fn sample(dim: usize, factory: super::Factory, ids: &[VectorId], read: Reader<'_>) -> Result<Vec<f32>, IndexError> {
+fn sample(
+    dim: usize,
+    factory: super::Factory,
+    ids: &[VectorId],
+    read: Reader<'_>,
+) -> Result<Vec<f32>, IndexError> {
     let enough = (factory.least_training() * TRAINING_PER_LIST * TRAINING_ENOUGH).max(CHUNK);
     let step = (ids.len() / enough).max(1);
     let mut sample = Vec::new();
     for_each_chunk(ids, read, |first, chunk_ids, vectors| {
         let rows = chunk_ids.iter().zip(vectors.chunks_exact(dim)).enumerate();
-        for (_, (_, vector)) in rows.filter(|(at, (id, _))| **id != GONE && (first + at).is_multiple_of(step)) {
+        for (_, (_, vector)) in rows.filter(|(at, (id, _))| **id != GONE && (first + at).is_multiple_of(step))
+        {
             sample.extend_from_slice(vector);
         }
         Ok(())

@@ -13,7 +13,8 @@ pub(super) fn check() -> Result<(), IndexError> {
 
 fn check_flags<'a>(flags: impl Iterator<Item = &'a str>) -> Result<(), IndexError> {
     for word in flags.flat_map(str::split_ascii_whitespace) {
-        if let Some(level) = ["x86-64-v3", "x86-64-v4"].into_iter().find(|level| word == format!("-march={level}"))
+        if let Some(level) =
+            ["x86-64-v3", "x86-64-v4"].into_iter().find(|level| word == format!("-march={level}"))
             && !supports(level)
         {
             return Err(IndexError::Processor { needs: level.to_owned() });

@@ -32,19 +32,15 @@ fn kind(config: &FaissConfig) -> String {
 }
 
 pub(super) fn save(index: &FaissIndex, path: &Path, label: &Label) -> Result<(), IndexError> {
-    let header = Header {
-        kind: kind(&index.config),
-        label: label.clone(),
-        dim: index.dim,
-        count: index.len() as u64,
-    };
+    let header =
+        Header { kind: kind(&index.config), label: label.clone(), dim: index.dim, count: index.len() as u64 };
     match &index.state {
         State::Collecting(collecting) => {
             let ids: Vec<VectorId> = collecting.ids.iter().copied().collect();
             let length = 4 * (ids.len() * index.dim) as u64;
             let mut write_vectors = |out: &mut dyn Write| {
-                let vectors = ids.iter().filter_map(|&id| collecting.exact.vector(id));
-                vectors.into_iter().try_for_each(|vector| {
+                ids.iter().try_for_each(|&id| {
+                    let vector = collecting.vector(id).map_err(io::Error::other)?;
                     let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
                     out.write_all(&bytes)
                 })
@@ -153,13 +149,7 @@ fn collecting(dim: usize, config: &FaissConfig, rows: &Rows, bytes: &[u8]) -> Re
     Ok(Collecting { exact, ids, train_at: config.train_at() })
 }
 
-fn ready(
-    dim: usize,
-    config: &FaissConfig,
-    head: &Head,
-    rows: Rows,
-    bytes: Vec<u8>,
-) -> Result<Ready, String> {
+fn ready(dim: usize, config: &FaissConfig, head: &Head, rows: Rows, bytes: Vec<u8>) -> Result<Ready, String> {
     let factory = head.factory.ok_or("its kind is unknown")?;
     // The file may have a number of lists where the setting leaves it open.
     let same = factory == config.factory

@@ -66,7 +66,7 @@ impl Native {
         let Some(d) = u32::try_from(dim).ok().filter(|&d| d > 0 && d < 1 << 24) else {
             return Err(IndexError::Shape { dim, values: 0 });
         };
-        let made = ::faiss::index_factory(d, factory.to_string(), MetricType::InnerProduct);
+        let made = ::faiss::index_factory(d, factory.description(), MetricType::InnerProduct);
         let index = made.map_err(|error| failed("make an index", &error.to_string()))?;
         Ok(Self { index, dim, threads, lists: factory.lists().is_some() })
     }
@@ -111,7 +111,10 @@ impl Native {
 
     /// Writes rows `first..first + n` to `out`, `[n, dim]`, as faiss keeps them.
     pub(super) fn read_rows(&self, first: usize, n: usize, out: &mut [f32]) -> Result<(), IndexError> {
-        assert!(first + n <= self.len() && out.len() == n * self.dim, "rows that are there, and room for them");
+        assert!(
+            first + n <= self.len() && out.len() == n * self.dim,
+            "rows that are there, and room for them"
+        );
         // SAFETY: the index is valid; the rows exist and `out` has room for them, as asserted; the call writes to
         // `out` alone.
         let code = unsafe {
@@ -174,9 +177,8 @@ impl Native {
         let _guard = TakeGuard::set(take);
         // SAFETY: index and writer are valid; a custom writer is a writer of faiss (it derives from it as its first
         // and only base, and the C interface casts the same way).
-        let code = unsafe {
-            sys::faiss_write_index_custom(self.index.inner_ptr(), writer.as_ptr().cast(), 0)
-        };
+        let code =
+            unsafe { sys::faiss_write_index_custom(self.index.inner_ptr(), writer.as_ptr().cast(), 0) };
         done(code, "write")
     }
 
@@ -198,7 +200,8 @@ impl Native {
         let reason = |error: IndexError| error.to_string();
         let mut reader = ptr::null_mut();
         // SAFETY: `reader` is a place for the pointer; the function has the signature that is asked for.
-        done(unsafe { sys::faiss_CustomIOReader_new(&raw mut reader, Some(give_piece)) }, "read").map_err(reason)?;
+        done(unsafe { sys::faiss_CustomIOReader_new(&raw mut reader, Some(give_piece)) }, "read")
+            .map_err(reason)?;
         // SAFETY: the pointer was just made and is freed by nobody else.
         let reader = unsafe { Owned::new(reader, |reader| sys::faiss_CustomIOReader_free(reader), "read") };
         let reader = reader.map_err(reason)?;
@@ -472,11 +475,12 @@ mod tests {
         let mut native = Native::new(2, factory, 1).expect("a legal index");
         native.add(&[1.0, 0.0, 0.0, 1.0]).expect("two vectors");
         let mut bytes = Vec::new();
-        native.write(&mut |piece| {
-            bytes.extend_from_slice(piece);
-            true
-        })
-        .expect("writing");
+        native
+            .write(&mut |piece| {
+                bytes.extend_from_slice(piece);
+                true
+            })
+            .expect("writing");
         assert!(native.write(&mut |_| false).is_err());
         let again = Native::read(2, factory, 1, bytes.clone(), 2).expect("the same bytes");
         let found = again.search(&[0.6, 0.8], 2, Scope::default()).expect("a search");

@@ -48,7 +48,14 @@ pub struct FaissConfig {
 impl FaissConfig {
     /// The settings that suit most memories.
     pub fn new(factory: Factory) -> Self {
-        Self { factory, ef_construction: 40, ef_search: 64, probe_share: 1.0 / 16.0, train_from: None, threads: 1 }
+        Self {
+            factory,
+            ef_construction: 40,
+            ef_search: 64,
+            probe_share: 1.0 / 16.0,
+            train_from: None,
+            threads: 1,
+        }
     }
 }
 
@@ -163,7 +170,11 @@ impl State {
     fn empty(dim: usize, config: &FaissConfig) -> Result<Self, IndexError> {
         if config.factory.needs_training() {
             let exact = ExactIndex::new(dim)?;
-            return Ok(Self::Collecting(Collecting { exact, ids: BTreeSet::new(), train_at: config.train_at() }));
+            return Ok(Self::Collecting(Collecting {
+                exact,
+                ids: BTreeSet::new(),
+                train_at: config.train_at(),
+            }));
         }
         let factory = config.factory;
         let mut native = Native::new(dim, factory, config.threads)?;

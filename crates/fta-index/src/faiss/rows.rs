@@ -126,7 +126,9 @@ impl Mask {
     /// The rows, rising.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         let bytes = self.bits.iter().enumerate().filter(|(_, byte)| **byte != 0);
-        bytes.flat_map(|(at, byte)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at + bit))
+        bytes.flat_map(|(at, byte)| {
+            (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at + bit)
+        })
     }
 }
 
@@ -141,7 +143,10 @@ mod tests {
         assert_eq!(rows.ids(), [GONE, 9, 7, 3]);
         assert!(rows.remove(9) && !rows.remove(9));
         assert_eq!((rows.len(), rows.live(), rows.dead()), (4, 2, 2));
-        assert_eq!([-1, 0, 1, 2, 3, 4].map(|label| rows.id(label)), [None, None, None, Some(7), Some(3), None]);
+        assert_eq!(
+            [-1, 0, 1, 2, 3, 4].map(|label| rows.id(label)),
+            [None, None, None, Some(7), Some(3), None]
+        );
         let mask = rows.mask(|id| id != 3);
         assert_eq!((mask.count(), mask.rows().collect::<Vec<_>>()), (1, vec![2]));
         let mask = rows.mask_of(&[3, 3, 9, 7]);

@@ -1,10 +1,6 @@
 //! Searching: what faiss finds, made to keep the contract.
 
-use super::{
-    Factory, FaissConfig, Ready,
-    ffi::Scope,
-    rows::Mask,
-};
+use super::{Factory, FaissConfig, Ready, ffi::Scope, rows::Mask};
 use crate::{error::IndexError, vector::Hit};
 
 /// Places beyond `k` that are asked for, so that ties at the end and rows that are gone seldom ask for another try.
@@ -171,7 +167,13 @@ impl Ready {
     }
 
     /// What to make of the `scores` and `labels` that faiss found.
-    fn judge(&self, query: &Query<'_>, asked: Asked, scores: &[f32], labels: &[i64]) -> Result<Outcome, IndexError> {
+    fn judge(
+        &self,
+        query: &Query<'_>,
+        asked: Asked,
+        scores: &[f32],
+        labels: &[i64],
+    ) -> Result<Outcome, IndexError> {
         let candidates = self.candidates(query, scores, labels)?;
         let best = best(candidates, asked.k);
         if best.len() < asked.k {
@@ -229,7 +231,8 @@ fn hits(candidates: &[Candidate]) -> Vec<Hit> {
 }
 
 fn best(mut candidates: Vec<Candidate>, k: usize) -> Vec<Candidate> {
-    let order = |a: &Candidate, b: &Candidate| b.hit.score.total_cmp(&a.hit.score).then(a.hit.id.cmp(&b.hit.id));
+    let order =
+        |a: &Candidate, b: &Candidate| b.hit.score.total_cmp(&a.hit.score).then(a.hit.id.cmp(&b.hit.id));
     if k < candidates.len() {
         candidates.select_nth_unstable_by(k, order);
         candidates.truncate(k);

@@ -1,6 +1,8 @@
 //! The crate as its users see it.
 
 mod exact;
+#[cfg(feature = "faiss")]
+mod faiss;
 #[cfg(feature = "candle")]
 mod minilm;
 mod traits;
