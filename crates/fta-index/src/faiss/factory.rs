@@ -201,7 +201,9 @@ fn parse(text: &str) -> Result<Factory, String> {
             _ => match codes.strip_prefix("PQ") {
                 Some(bytes) => Codes::Pq { bytes: number(bytes, 1..=4096)? },
                 None => {
-                    return Err(format!("`{codes}` are no codes of lists: `Flat`, `SQ8` and `PQ<bytes>` are"));
+                    return Err(format!(
+                        "`{codes}` are no codes of lists: `Flat`, `SQ8` and `PQ<bytes>` are"
+                    ));
                 }
             },
         };
