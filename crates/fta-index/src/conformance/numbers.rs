@@ -44,7 +44,9 @@ impl Numbers {
             }
             // Opposite unit vectors leave 0.4 of the centre, so the norm is never near zero.
             let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-            row.iter_mut().for_each(|x| *x /= norm);
+            for x in row {
+                *x /= norm;
+            }
         }
         rows
     }

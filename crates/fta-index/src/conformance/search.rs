@@ -169,7 +169,8 @@ pub(super) fn ties_come_by_id(suite: &Suite<'_>) {
                 assert_eq!(found, expect);
             }
             assert!(
-                found.is_sorted() && hits.windows(2).all(|pair| pair[0].score == pair[1].score),
+                found.is_sorted()
+                    && hits.windows(2).all(|pair| pair[0].score.to_bits() == pair[1].score.to_bits()),
                 "{hits:?}"
             );
         };

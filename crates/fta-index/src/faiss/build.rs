@@ -47,7 +47,9 @@ impl Ready {
         // Rows that a failed call left behind are nobody's.
         self.rows.pad(self.native.len());
         self.native.add(vectors)?;
-        ids.iter().for_each(|&id| self.rows.push(id));
+        for &id in ids {
+            self.rows.push(id);
+        }
         Ok(())
     }
 }

@@ -118,12 +118,7 @@ impl Native {
         // SAFETY: the index is valid; the rows exist and `out` has room for them, as asserted; the call writes to
         // `out` alone.
         let code = unsafe {
-            sys::faiss_Index_reconstruct_n(
-                self.index.inner_ptr(),
-                first as sys::idx_t,
-                n as sys::idx_t,
-                out.as_mut_ptr(),
-            )
+            sys::faiss_Index_reconstruct_n(self.index.inner_ptr(), index(first), index(n), out.as_mut_ptr())
         };
         done(code, "read vectors")
     }
@@ -145,9 +140,9 @@ impl Native {
         let code = unsafe {
             sys::faiss_Index_search_with_params(
                 self.index.inner_ptr(),
-                n as sys::idx_t,
+                index(n),
                 queries.as_ptr(),
-                k as sys::idx_t,
+                index(k),
                 parameters.as_ref().map_or(ptr::null(), |p| p.owned.as_ptr().cast_const()),
                 found.scores.as_mut_ptr(),
                 found.labels.as_mut_ptr(),
@@ -205,7 +200,7 @@ impl Native {
         // SAFETY: the pointer was just made and is freed by nobody else.
         let reader = unsafe { Owned::new(reader, |reader| sys::faiss_CustomIOReader_free(reader), "read") };
         let reader = reader.map_err(reason)?;
-        let guard = GiveGuard::set(bytes);
+        let _guard = GiveGuard::set(bytes);
         let mut index = ptr::null_mut();
         // SAFETY: the reader is valid and a reader of faiss, as with the writer above; `index` is a place for the
         // pointer.
@@ -216,8 +211,8 @@ impl Native {
         }
         // SAFETY: faiss just made the index and gave it to us.
         let index = unsafe { IndexImpl::from_inner_ptr(index) };
-        if guard.left() > 0 {
-            return Err(format!("`{}` bytes are left over", guard.left()));
+        if GiveGuard::left() > 0 {
+            return Err(format!("`{}` bytes are left over", GiveGuard::left()));
         }
         let native = Self { index, dim, threads, lists: factory.lists().is_some() };
         native.check(factory, n_rows)?;
@@ -341,7 +336,7 @@ impl Threads {
         // SAFETY: both functions of OpenMP read or write a variable of the calling thread.
         unsafe {
             let before = omp_get_max_threads();
-            omp_set_num_threads(threads.clamp(1, 1024) as c_int);
+            omp_set_num_threads(c_int::try_from(threads.max(1)).unwrap_or(c_int::MAX));
             Self(before)
         }
     }
@@ -385,7 +380,8 @@ impl GiveGuard {
         Self
     }
 
-    fn left(&self) -> usize {
+    /// Bytes that were not read.
+    fn left() -> usize {
         GIVE.with_borrow(|(bytes, at)| bytes.len() - at)
     }
 }
@@ -419,6 +415,11 @@ unsafe extern "C" fn give_piece(pointer: *mut c_void, size: usize, n: usize) -> 
         *at += n * size;
         n
     })
+}
+
+/// A number as faiss counts.
+fn index(n: usize) -> sys::idx_t {
+    sys::idx_t::try_from(n).expect("no memory holds 2^63 rows")
 }
 
 /// The error of a call by its return code.

@@ -54,8 +54,12 @@ impl Rows {
 
     /// The id of a label that faiss gave; `None` for no label, for a row it should not have and for one that is gone.
     pub(super) fn id(&self, label: i64) -> Option<VectorId> {
-        let id = self.ids.get(usize::try_from(label).ok()?).copied()?;
-        (id != GONE).then_some(id)
+        self.id_of(usize::try_from(label).ok()?)
+    }
+
+    /// The id of a row; `None` if it is gone or not there.
+    pub(super) fn id_of(&self, row: usize) -> Option<VectorId> {
+        self.ids.get(row).copied().filter(|&id| id != GONE)
     }
 
     /// Appends a row; the row that the id had is gone then.

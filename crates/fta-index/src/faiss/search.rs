@@ -158,7 +158,7 @@ impl Ready {
         let mut candidates = Vec::with_capacity(mask.count());
         let mut row_values = vec![0.0; self.native.dim()];
         for row in mask.rows() {
-            let Some(id) = self.rows.id(row as i64) else { continue };
+            let Some(id) = self.rows.id_of(row) else { continue };
             self.native.read_rows(row, 1, &mut row_values)?;
             let score = product(query.given, &row_values);
             candidates.push(Candidate { hit: Hit { id, score }, found: score });
