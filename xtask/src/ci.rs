@@ -5,6 +5,7 @@ use std::{fmt::Write as _, path::Path, time::Instant};
 use anyhow::{Result, bail};
 
 use crate::{
+    native,
     steps::{self, Done, say},
     tidy,
     workspace::Workspace,
@@ -61,8 +62,9 @@ fn summary(rows: &[(&str, String, u64)]) -> String {
 }
 
 fn clippy(workspace: &Workspace) -> Result<Done> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"];
-    steps::cargo(workspace, &arguments, &[])?;
+    let features = native::all_features(workspace, &workspace.packages);
+    let (before, after) = (["clippy", "--workspace", "--all-targets"], ["--", "--deny", "warnings"]);
+    steps::cargo(workspace, &[&before[..], &steps::words(&features), &after].concat(), &[])?;
     Ok(Done::Yes)
 }
 
@@ -71,15 +73,17 @@ fn features(workspace: &Workspace) -> Result<Done> {
     for package in workspace.packages.iter().filter(|p| !p.features.is_empty()) {
         let bare = ["check", "--package", &package.name, "--no-default-features"];
         steps::cargo(workspace, &bare, &[])?;
-        for feature in &package.features {
-            steps::cargo(workspace, &[&bare[..], &["--features", feature]].concat(), &[])?;
+        for feature in native::possible(workspace, package) {
+            steps::cargo(workspace, &[&bare[..], &["--features", &feature]].concat(), &[])?;
         }
     }
     Ok(Done::Yes)
 }
 
 fn doc(workspace: &Workspace) -> Result<Done> {
-    let arguments = ["doc", "--workspace", "--all-features", "--no-deps", "--document-private-items"];
+    let features = native::all_features(workspace, &workspace.packages);
+    let (before, after) = (["doc", "--workspace"], ["--no-deps", "--document-private-items"]);
+    let arguments = [&before[..], &steps::words(&features), &after].concat();
     steps::cargo(workspace, &arguments, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     Ok(Done::Yes)
 }

@@ -3,6 +3,7 @@
 //! Needs cargo and, where the Hugging Face hub is out of reach, Python with pip. Every step prints the command it runs.
 
 mod ci;
+mod native;
 mod steps;
 mod tidy;
 mod workspace;
@@ -24,6 +25,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build the binaries; for `--features faiss`, check first that what its C++ needs is installed
+    Build {
+        /// Features of the crates, separated by commas
+        #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+        features: Vec<String>,
+        /// Optimised, as for a release
+        #[arg(long)]
+        release: bool,
+        /// Install what is missing with apt-get
+        #[arg(long)]
+        install: bool,
+    },
     /// Fetch and verify the embedding model
     Setup {
         /// Fetch this language model too: a name, `small` for all that are known, or `list`
@@ -46,7 +59,7 @@ enum Task {
         /// Data set [default: the six LoCoMo conversations in ../shared/data]
         #[arg(long, value_name = "FILE")]
         data: Option<PathBuf>,
-        /// Passed on to `fta-eval`
+        /// Passed on to what measures
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -65,6 +78,7 @@ enum Benchmark {
     Answers,
     Coverage,
     Cost,
+    Index,
 }
 
 /// Where the benchmarks look for data, from the root of the workspace.
@@ -83,6 +97,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     let workspace = Workspace::read()?;
     match task {
+        Task::Build { features, release, install } => native::build(&workspace, &features, release, install),
         Task::Setup { model } => steps::setup(&workspace, model.as_deref()),
         Task::Demo => steps::demo(&workspace),
         Task::Test { arguments } => steps::test(&workspace, &arguments),
@@ -94,6 +109,9 @@ fn run(task: Task) -> Result<()> {
 }
 
 fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, arguments: &[String]) -> Result<()> {
+    if matches!(what, Benchmark::Index) {
+        return native::bench_index(workspace, arguments);
+    }
     let data = data.unwrap_or_else(|| workspace.root.join(DEFAULT_DATA));
     if !data.is_file() {
         bail!(
@@ -111,6 +129,7 @@ fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, argument
         Benchmark::Answers => "answers",
         Benchmark::Coverage => "coverage",
         Benchmark::Cost => "cost",
+        Benchmark::Index => "index",
     };
     let data = data.display().to_string();
     let mut command = vec!["run", "--release", "--package", "fta-eval", "--", name, "--data", &data];

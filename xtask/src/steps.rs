@@ -7,7 +7,10 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::workspace::{Package, Workspace, cargo as cargo_program};
+use crate::{
+    native,
+    workspace::{Package, Workspace, cargo as cargo_program},
+};
 
 /// Whether a step did its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +29,8 @@ pub(crate) fn say(text: &str) {
 
 /// Builds the binaries as the tests need them, so that one build serves set-up, demo and tests.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    cargo(workspace, &["build", "--workspace", "--bins", "--all-features"], &[])
+    let features = native::all_features(workspace, &workspace.packages);
+    cargo(workspace, &[&["build", "--workspace", "--bins"], &words(&features)[..]].concat(), &[])
 }
 
 /// Fetches and verifies the embedding model, and the language model that is named.
@@ -50,21 +54,29 @@ pub(crate) fn test(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     // Tests run side by side already.
     let environment = [("RAYON_NUM_THREADS", "1")];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let runner: &[&str] = if is_installed(&["nextest", "--version"]) {
-        &["nextest", "run", "--workspace", "--all-features"]
+    let features = native::all_features(workspace, &workspace.packages);
+    let features = words(&features);
+    let (runner, targets): (&[&str], &[&str]) = if is_installed(&["nextest", "--version"]) {
+        (&["nextest", "run", "--workspace"], &[])
     } else {
         say("cargo-nextest is not installed: running `cargo test`");
-        &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--examples"]
+        (&["test", "--workspace"], &["--lib", "--bins", "--tests", "--examples"])
     };
-    cargo(workspace, &[runner, &arguments].concat(), &environment)?;
+    cargo(workspace, &[runner, &features, targets, &arguments].concat(), &environment)?;
     if !arguments.is_empty() {
         return Ok(());
     }
     let documented: Vec<&Package> =
         workspace.packages.iter().filter(|p| p.published && p.has_library).collect();
-    let mut doctests = vec!["test", "--doc", "--all-features"];
+    let features = native::all_features(workspace, documented.iter().copied());
+    let mut doctests = [&["test", "--doc"], &words(&features)[..]].concat();
     doctests.extend(documented.iter().flat_map(|p| ["--package", p.name.as_str()]));
     cargo(workspace, &doctests, &environment)
+}
+
+/// Borrows the words of a command.
+pub(crate) fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
 }
 
 /// Builds the book.
@@ -79,7 +91,9 @@ pub(crate) fn docs(workspace: &Workspace) -> Result<Done> {
 
 /// Runs cargo in the root of the workspace.
 pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
-    run(workspace, Path::new(&cargo_program()), arguments, environment)
+    let mut environment = environment.to_vec();
+    environment.extend(native::environment());
+    run(workspace, Path::new(&cargo_program()), arguments, &environment)
 }
 
 /// Runs a program in the root of the workspace, after printing the command.

@@ -1,6 +1,7 @@
 //! What cargo knows about the workspace.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     process::{Command, Stdio},
 };
@@ -29,6 +30,8 @@ pub(crate) struct Package {
     pub(crate) has_library: bool,
     /// Features but `default`.
     pub(crate) features: Vec<String>,
+    /// What each feature turns on, as the manifest says it.
+    pub(crate) turns_on: BTreeMap<String, Vec<String>>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -82,6 +85,12 @@ fn package(value: &Value) -> Package {
         published: !value["publish"].as_array().is_some_and(Vec::is_empty),
         has_library: targets.flat_map(|t| list(&t["kind"])).any(|kind| kind == "lib"),
         features: features.filter(|name| *name != "default").cloned().collect(),
+        turns_on: value["features"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, on)| (name.clone(), list(on).map(text).collect()))
+            .collect(),
         dependencies: list(&value["dependencies"])
             .map(|d| Dependency {
                 name: text(&d["name"]),

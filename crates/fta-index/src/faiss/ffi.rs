@@ -115,6 +115,8 @@ impl Native {
             first + n <= self.len() && out.len() == n * self.dim,
             "rows that are there, and room for them"
         );
+        // From some rows on faiss shares the work.
+        let _threads = (n > 1).then(|| Threads::set(self.threads));
         // SAFETY: the index is valid; the rows exist and `out` has room for them, as asserted; the call writes to
         // `out` alone.
         let code = unsafe {

@@ -218,7 +218,9 @@ impl VectorIndex for FaissIndex {
     fn remove(&mut self, ids: &[VectorId]) -> Result<usize, IndexError> {
         let n_removed = match &mut self.state {
             State::Collecting(collecting) => {
-                ids.iter().for_each(|id| _ = collecting.ids.remove(id));
+                for id in ids {
+                    collecting.ids.remove(id);
+                }
                 collecting.exact.remove(ids)?
             }
             State::Ready(ready) => ids.iter().filter(|&&id| ready.rows.remove(id)).count(),

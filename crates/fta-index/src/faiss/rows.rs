@@ -143,7 +143,9 @@ mod tests {
     #[test]
     fn replacement_and_removal_leave_gaps() {
         let mut rows = Rows::default();
-        [7, 9, 7, 3].into_iter().for_each(|id| rows.push(id));
+        for id in [7, 9, 7, 3] {
+            rows.push(id);
+        }
         assert_eq!(rows.ids(), [GONE, 9, 7, 3]);
         assert!(rows.remove(9) && !rows.remove(9));
         assert_eq!((rows.len(), rows.live(), rows.dead()), (4, 2, 2));

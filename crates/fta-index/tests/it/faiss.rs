@@ -93,7 +93,9 @@ fn vectors(n: usize, dim: usize, seed: u64) -> Vec<f32> {
     .collect();
     for row in rows.chunks_exact_mut(dim) {
         let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        for x in row {
+            *x /= norm;
+        }
     }
     rows
 }
