@@ -81,6 +81,11 @@ impl Native {
         self.index.ntotal() as usize
     }
 
+    /// Sets how many threads a call takes.
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
     /// Sets a parameter of faiss. `&mut`, since faiss changes the index, which no search may see.
     pub(super) fn set(&mut self, name: &str, value: usize) -> Result<(), IndexError> {
         let space = ParameterSpace::new().map_err(|error| failed("set a parameter", &error.to_string()))?;
@@ -456,7 +461,7 @@ mod tests {
     #[test]
     fn messages_lose_their_paths() {
         let text = "Native faiss error: Error in virtual void faiss::X::train(idx_t, const float*) at \
-                    /home/x/faiss/Clustering.cpp:275: Error: 'nx >= k' failed: Number of training points (1) too few";
+                    /where/faiss/Clustering.cpp:275: Error: 'nx >= k' failed: Number of training points (1) too few";
         assert_eq!(reason(text), "Error: 'nx >= k' failed: Number of training points (1) too few");
         assert_eq!(reason("/some/path"), "it gave no reason");
         assert_eq!(reason(""), "it gave no reason");

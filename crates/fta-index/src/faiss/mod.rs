@@ -131,6 +131,20 @@ impl FaissIndex {
         &self.config
     }
 
+    /// Changes how many threads a call takes.
+    ///
+    /// # Errors
+    /// [`IndexError::Setting`] if it is 0 or above 1,024.
+    pub fn set_threads(&mut self, threads: usize) -> Result<(), IndexError> {
+        let config = FaissConfig { threads, ..self.config.clone() };
+        config.check(self.dim)?;
+        self.config = config;
+        if let State::Ready(ready) = &mut self.state {
+            ready.native.set_threads(threads);
+        }
+        Ok(())
+    }
+
     /// The kind that searches now: `None` while there are too few vectors to train from, else the kind with the number
     /// of lists that it has.
     pub fn trained(&self) -> Option<Factory> {
