@@ -67,6 +67,14 @@ pub enum IndexError {
         /// The id.
         id: u64,
     },
+    /// A text names no index.
+    #[error("`{spec}` names no vector index: {reason}")]
+    Spec {
+        /// The text.
+        spec: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file is damaged, foreign or of another dimension or version.
     #[error("index file `{path}` cannot be used: {reason}; delete it to have it rebuilt")]
     File {

@@ -7,6 +7,7 @@ pub mod embed;
 pub mod error;
 pub mod exact;
 mod file;
+pub mod spec;
 pub mod vector;
 
 #[cfg(feature = "testing")]
@@ -24,4 +25,5 @@ pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;
 pub use file::Label;
+pub use spec::IndexSpec;
 pub use vector::{Filter, Hit, VectorId, VectorIndex};

@@ -9,6 +9,7 @@ pub mod config;
 mod edit;
 pub mod error;
 mod fallback;
+mod hash;
 mod ingest;
 mod journal;
 mod linking;
@@ -21,6 +22,7 @@ pub mod running;
 mod state;
 pub mod transfer;
 pub mod user;
+mod vectors;
 mod view;
 
 pub use builder::MemoryBuilder;
