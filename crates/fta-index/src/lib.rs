@@ -7,6 +7,7 @@ pub mod embed;
 pub mod error;
 pub mod exact;
 mod file;
+pub mod hash;
 pub mod spec;
 pub mod vector;
 
@@ -25,5 +26,6 @@ pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;
 pub use file::Label;
+pub use hash::HashEmbedder;
 pub use spec::IndexSpec;
 pub use vector::{Filter, Hit, VectorId, VectorIndex};

@@ -28,6 +28,9 @@ pub(crate) const STORE_FILE: &str = "memory.redb";
 /// Name of the folder of vector indexes in the data directory.
 const INDEX_DIRECTORY: &str = "index";
 
+/// Name of the file in the data directory that a re-embedding gathers vectors in.
+const STAGING_FILE: &str = "reindex.redb";
+
 /// Builds a [`Memory`]. Everything but the embedder has an offline default.
 #[derive(Default)]
 #[must_use]
@@ -171,7 +174,8 @@ impl MemoryBuilder {
         Ok(Memory::new(Parts {
             store,
             index: self.index.unwrap_or(IndexMaker::Spec(IndexSpec::Auto)),
-            index_directory: directory.map(|directory| directory.join(INDEX_DIRECTORY)),
+            index_directory: directory.as_ref().map(|directory| directory.join(INDEX_DIRECTORY)),
+            staging: directory.map(|directory| directory.join(STAGING_FILE)),
             segmenter: self.segmenter.unwrap_or_else(|| offline.segmenter.clone()),
             extractor: self.extractor.unwrap_or_else(|| offline.extractor.clone()),
             classifier: self.classifier.unwrap_or_else(|| offline.classifier.clone()),

@@ -16,6 +16,7 @@ use crate::{
     Correction, Deleted, Error,
     ingest::embed_units,
     parts::{Parts, blocking},
+    reindex,
     state::UserState,
 };
 
@@ -151,6 +152,7 @@ async fn apply_and_purge(
     blocking(move || {
         state.write(&parts, &changes)?;
         parts.store.purge()?;
+        reindex::forget(&parts)?;
         parts.journal.clear()
     })
     .await

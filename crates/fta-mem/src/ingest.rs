@@ -256,10 +256,18 @@ pub(crate) async fn embed_units(
     units: &[Unit],
     session: &Session,
 ) -> Result<Vec<StoredVector>, Error> {
-    let texts: Vec<(UnitId, ViewText)> = units
+    let texts = units
         .iter()
         .flat_map(|unit| view_texts(unit, session).into_iter().map(|view| (unit.id, view)))
         .collect();
+    embed_views(parts, texts).await
+}
+
+/// Embeds views, in one batch.
+pub(crate) async fn embed_views(
+    parts: &Arc<Parts>,
+    texts: Vec<(UnitId, ViewText)>,
+) -> Result<Vec<StoredVector>, Error> {
     let parts = parts.clone();
     blocking(move || {
         let batch: Vec<&str> = texts.iter().map(|(_, view)| view.text.as_str()).collect();

@@ -16,6 +16,7 @@ mod linking;
 pub mod memory;
 mod parts;
 pub mod profile;
+mod reindex;
 pub mod report;
 mod retry;
 pub mod running;
@@ -31,6 +32,7 @@ pub use error::Error;
 pub use fallback::OnFailure;
 pub use memory::Memory;
 pub use parts::IndexFactory;
+pub use reindex::ReindexProgress;
 pub use report::{
     Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour,
     RetrieveOptions, UnitView, parse_unit_id,

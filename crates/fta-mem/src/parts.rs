@@ -19,6 +19,8 @@ pub(crate) struct Parts {
     pub(crate) index: IndexMaker,
     /// Where files of indexes are kept; `None` for a memory without a directory.
     pub(crate) index_directory: Option<PathBuf>,
+    /// Where vectors of a re-embedding are gathered; `None` for a memory without a directory.
+    pub(crate) staging: Option<PathBuf>,
     pub(crate) segmenter: Arc<dyn Segmenter>,
     pub(crate) extractor: Arc<dyn UnitExtractor>,
     pub(crate) classifier: Arc<dyn RelationClassifier>,

@@ -131,7 +131,7 @@ fn follow(loaded: &mut Loaded, parts: &Parts, changes: &[StoreOp]) -> Result<(),
                 ids.push(vector_id(vector.unit, vector.view));
                 values.extend_from_slice(&vector.values);
             }
-            StoreOp::DeleteUnit(unit) => {
+            StoreOp::DeleteUnit(unit) | StoreOp::DeleteVectors(unit) => {
                 // A unit has at most so many views; those that it lacks are skipped by the index.
                 let views: Vec<u64> = (0..MAX_VIEWS).map(|view| vector_id(*unit, view)).collect();
                 loaded.vectors.index.remove(&views)?;

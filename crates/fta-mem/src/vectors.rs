@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Fewer vectors are read from the store faster than a file is worth.
-const SAVE_FROM: usize = 10_000;
+const SAVE_FROM: usize = 2_000;
 
 /// A file is written anew when more than one in so many vectors are not in it.
 const STALE_SHARE: usize = 8;
@@ -98,9 +98,7 @@ impl Vectors {
         namespace: &Namespace,
         records: &MemorySnapshot,
     ) -> Result<Self, Error> {
-        if let Some(directory) = &parts.index_directory {
-            remove(&directory.join(file_name(namespace)))?;
-        }
+        forget(parts, namespace)?;
         Self::open(parts, namespace, records)
     }
 
@@ -130,7 +128,7 @@ impl Vectors {
         let Some(covered) = self.covered else { return Ok(()) };
         let stale = changes.iter().any(|change| match change {
             StoreOp::PutVector(vector) => vector.unit < covered,
-            StoreOp::DeleteUnit(unit) => *unit < covered,
+            StoreOp::DeleteUnit(unit) | StoreOp::DeleteVectors(unit) => *unit < covered,
             StoreOp::DeleteAll => true,
             _ => false,
         });
@@ -141,6 +139,12 @@ impl Vectors {
         self.covered = None;
         self.path.as_deref().map_or(Ok(()), remove)
     }
+}
+
+/// Removes the file of a memory's index, if there is one.
+pub(crate) fn forget(parts: &Parts, namespace: &Namespace) -> Result<(), Error> {
+    let path = parts.index_directory.as_ref().map(|directory| directory.join(file_name(namespace)));
+    path.as_deref().map_or(Ok(()), remove)
 }
 
 fn empty(parts: &Parts, records: &MemorySnapshot) -> Result<Box<dyn VectorIndex>, IndexError> {

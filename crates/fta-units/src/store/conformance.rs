@@ -315,6 +315,7 @@ fn model_apply(memory: &mut MemorySnapshot, op: &StoreOp) {
             memory.vectors.push(vector.clone());
             memory.vectors.sort_by_key(|v| (v.unit, v.view));
         }
+        StoreOp::DeleteVectors(id) => memory.vectors.retain(|v| v.unit != *id),
         StoreOp::PutLongitudinal(longitudinal) => memory.longitudinal = longitudinal.clone(),
         StoreOp::DeleteAll => *memory = MemorySnapshot::default(),
     }
@@ -367,6 +368,7 @@ impl Random {
             0..=2 => StoreOp::DeleteUnit(UnitId(self.id())),
             3 => StoreOp::DeleteSession(SessionId(format!("s{}", self.below(4)))),
             4 if self.below(4) == 0 => StoreOp::DeleteAll,
+            5 => StoreOp::DeleteVectors(UnitId(self.id())),
             _ => self.put(),
         }
     }

@@ -210,6 +210,8 @@ pub enum StoreOp {
     PutLink(Link),
     /// Adds or replaces a vector by `(unit, view)`.
     PutVector(StoredVector),
+    /// Removes all vectors of a unit.
+    DeleteVectors(UnitId),
     /// Replaces `U` and `H`.
     PutLongitudinal(Longitudinal),
     /// Removes the memory and all it holds.

@@ -218,6 +218,7 @@ impl<'t> Tables<'t> {
                 let key = key(name, &[&id_bytes(vector.unit), &vector.view.to_be_bytes()]);
                 put(&mut self.vectors, &key, &record::encode_vector(&vector.values)?)
             }
+            StoreOp::DeleteVectors(id) => delete_range(&mut self.vectors, &key(name, &[&id_bytes(*id)])),
             StoreOp::PutLongitudinal(longitudinal) => {
                 put(&mut self.longitudinal, &key(name, &[]), &record::encode(longitudinal)?)
             }
