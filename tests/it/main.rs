@@ -10,5 +10,7 @@ mod facade;
 mod fallback;
 mod hostile;
 #[expect(clippy::unwrap_used, reason = "what tests share is not marked as a test")]
+mod index;
+#[expect(clippy::unwrap_used, reason = "what tests share is not marked as a test")]
 mod model;
 mod support;

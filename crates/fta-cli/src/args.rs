@@ -52,6 +52,13 @@ pub(crate) struct Global {
     /// Directory with the files of the embedding model, instead of the cache
     #[arg(long, global = true, env = "FTA_MODEL_DIR", value_name = "DIR")]
     pub(crate) model_dir: Option<PathBuf>,
+    /// What embeds texts; a memory that was made with another one is refused, and `fta reindex` embeds it anew
+    /// [default: minilm]
+    #[arg(long, global = true, env = "FTA_EMBEDDER", value_enum, value_name = "NAME")]
+    pub(crate) embedder: Option<EmbedderKind>,
+    /// Vector index: auto, exact, exact-int8, with settings such as "exact threads=2" [default: auto]
+    #[arg(long, global = true, env = "FTA_INDEX", value_name = "INDEX")]
+    pub(crate) index: Option<String>,
     /// Download nothing; models come from the cache or from given directories
     #[arg(long, global = true, env = "FTA_OFFLINE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) offline: bool,
@@ -92,6 +99,20 @@ pub(crate) struct ModelOptions {
     /// longitudinal, rewrite and answer
     #[arg(long, global = true, env = "FTA_STEPS", value_name = "LIST")]
     pub(crate) steps: Option<String>,
+}
+
+/// What embeds texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+#[value(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EmbedderKind {
+    /// The model all-MiniLM-L6-v2, in this process
+    #[default]
+    #[value(name = "minilm")]
+    #[serde(rename = "minilm")]
+    MiniLm,
+    /// Words by their hashes: needs no model and knows no synonyms
+    Hash,
 }
 
 /// Where replies come from.
@@ -192,6 +213,8 @@ pub(crate) enum Command {
     Profile,
     /// Do again what was done offline because a model failed, and only that
     Retry,
+    /// Embed memories anew after the embedder was changed; can be interrupted, and goes on where it stopped
+    Reindex,
     /// Fetch and verify the embedding model, and a language model if one is named
     Setup(Setup),
     /// Check models and settings with one tiny call each, and say what to do

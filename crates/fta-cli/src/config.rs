@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use fta_mem::{
     MemoryConfig,
+    index::IndexSpec,
     profile::{AnswerForm, Construction, LocalConfig, ModelKind, Profile, ServerConfig, StepsConfig},
     retrieve::RetrievalConfig,
 };
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::args::{Global, ModelOptions, Preset};
+use crate::args::{EmbedderKind, Global, ModelOptions, Preset};
 
 /// Name of the file.
 const FILE: &str = "fta.toml";
@@ -26,6 +27,10 @@ pub(crate) struct FileConfig {
     pub(crate) user: Option<String>,
     /// Whether the network is off limits.
     pub(crate) offline: bool,
+    /// What embeds texts.
+    pub(crate) embedder: EmbedderKind,
+    /// Which vector index, such as `exact-int8`; `auto` unless told.
+    pub(crate) index: Option<String>,
     /// Named settings of retrieval.
     pub(crate) preset: Option<Preset>,
     /// Settings of retrieval that differ from the preset.
@@ -105,6 +110,8 @@ impl FileConfig {
         self.user = global.user.clone().or(self.user.take());
         self.preset = global.preset.or(self.preset);
         self.offline |= global.offline;
+        set(&mut self.embedder, global.embedder.as_ref());
+        self.index = global.index.clone().or(self.index.take());
         set(&mut self.profile, model.profile.map(Into::into).as_ref());
         set(&mut self.construction, model.construction.map(Into::into).as_ref());
         set(&mut self.llm.base_url, model.llm_url.as_ref());
@@ -122,6 +129,15 @@ impl FileConfig {
     /// It cannot be written as TOML.
     pub(crate) fn text(&self) -> Result<String> {
         toml::to_string_pretty(self).context("settings cannot be written")
+    }
+
+    /// The vector index.
+    ///
+    /// # Errors
+    /// The text names none.
+    pub(crate) fn index(&self) -> Result<IndexSpec> {
+        let spec = self.index.as_deref().map(str::parse).transpose().context("setting `index`")?;
+        Ok(spec.unwrap_or_default())
     }
 
     /// Settings of the memory: the preset, changed by what the file says of retrieval.
@@ -181,6 +197,8 @@ mod tests {
     fn a_file_says_what_differs() {
         let text = r#"
             preset = "locomo"
+            embedder = "hash"
+            index = "exact-int8 threads=2"
             profile = "llm"
             construction = "paper"
             [llm]
@@ -194,6 +212,8 @@ mod tests {
         "#;
         let config = FileConfig::parse(text).unwrap();
         assert_eq!(config.profile().llm.model, "m");
+        assert_eq!(config.embedder, EmbedderKind::Hash);
+        assert_eq!(config.index().unwrap().to_string(), "exact-int8 threads=2");
         assert_eq!(config.steps.boundaries, Some(StepBy::Offline));
         let retrieval = config.memory().unwrap().retrieval;
         let mut expect = RetrievalConfig { k: 7, ..RetrievalConfig::locomo() };
@@ -209,6 +229,11 @@ mod tests {
         };
         assert!(wrong("profil = 'llm'").contains("unknown field `profil`"));
         assert!(wrong("profile = 'remote'").contains("`remote`"));
+        assert!(wrong("embedder = 'word2vec'").contains("`word2vec`"));
+        let index = FileConfig::parse("index = 'flat'").unwrap().index();
+        assert!(
+            format!("{:#}", index.unwrap_err()).contains("setting `index`: `flat` names no vector index")
+        );
         assert!(wrong("[retrieval]\nlamda = 1.0").contains("lamda"));
         assert!(wrong("[llm]\nkey = 'secret'").contains("unknown field `key`"));
     }

@@ -72,6 +72,7 @@ impl Context {
         let mut builder = Memory::builder()
             .path(directory)
             .embedder(Arc::clone(&self.embedder) as Arc<_>)
+            .index(self.settings.index.clone())
             .config(self.settings.config.clone());
         let model = match by {
             Steps::Rules => None,

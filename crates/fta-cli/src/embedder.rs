@@ -4,23 +4,25 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use fta_mem::index::{
-    EmbedError, Embedder, Embeddings,
+    EmbedError, Embedder, Embeddings, HashEmbedder,
     candle::BertEmbedder,
     weights::{ALL_MINILM_L6_V2, ModelFiles, Progress, Source, WeightsResolver},
 };
 use indicatif::ProgressBar;
 
-use crate::{printer::Printer, settings::Settings};
+use crate::{args::EmbedderKind, printer::Printer, settings::Settings};
 
 /// Values per vector of all-MiniLM-L6-v2.
-const DIM: usize = 384;
+const MINILM_DIM: usize = 384;
 
-/// all-MiniLM-L6-v2, loaded at its first use: looking at a memory or deleting from it needs no model.
+/// The embedder of the settings, loaded at its first use: looking at a memory or deleting from it needs no model.
 pub(crate) struct LazyEmbedder {
+    kind: EmbedderKind,
     model_id: String,
+    dim: usize,
     resolver: WeightsResolver,
     printer: Printer,
-    model: OnceLock<Result<BertEmbedder, String>>,
+    model: OnceLock<Result<Box<dyn Embedder>, String>>,
 }
 
 impl LazyEmbedder {
@@ -32,7 +34,15 @@ impl LazyEmbedder {
             package: !settings.offline,
             ..WeightsResolver::default()
         };
-        Arc::new(Self { model_id: ALL_MINILM_L6_V2.model_id(), resolver, printer, model: OnceLock::new() })
+        let kind = settings.embedder;
+        let (model_id, dim) = match kind {
+            EmbedderKind::MiniLm => (ALL_MINILM_L6_V2.model_id(), MINILM_DIM),
+            EmbedderKind::Hash => {
+                let embedder = HashEmbedder::default();
+                (embedder.model_id().to_owned(), embedder.dim())
+            }
+        };
+        Arc::new(Self { kind, model_id, dim, resolver, printer, model: OnceLock::new() })
     }
 
     /// Finds the model's files, fetching and verifying what is missing.
@@ -52,22 +62,29 @@ impl LazyEmbedder {
     /// The files cannot be had or cannot be loaded.
     pub(crate) fn load(&self) -> Result<()> {
         if self.model.get().is_none() {
-            let files = self.files()?;
-            let model = BertEmbedder::from_files(&files).context("the embedding model cannot be loaded")?;
+            let model = self.open()?;
             // Another thread may have been faster; its model is the same.
             let _ = self.model.set(Ok(model));
         }
         Ok(())
     }
 
-    fn model(&self) -> Result<&BertEmbedder, EmbedError> {
-        let loaded = self.model.get_or_init(|| {
-            let files = self.files().map_err(|error| format!("{error:#}"))?;
-            BertEmbedder::from_files(&files).map_err(|error| error.to_string())
-        });
-        loaded
-            .as_ref()
-            .map_err(|message| EmbedError::Model { model: self.model_id.clone(), message: message.clone() })
+    fn open(&self) -> Result<Box<dyn Embedder>> {
+        Ok(match self.kind {
+            EmbedderKind::MiniLm => {
+                let files = self.files()?;
+                Box::new(BertEmbedder::from_files(&files).context("the embedding model cannot be loaded")?)
+            }
+            EmbedderKind::Hash => Box::new(HashEmbedder::default()),
+        })
+    }
+
+    fn model(&self) -> Result<&dyn Embedder, EmbedError> {
+        let loaded = self.model.get_or_init(|| self.open().map_err(|error| format!("{error:#}")));
+        match loaded {
+            Ok(model) => Ok(&**model),
+            Err(message) => Err(EmbedError::Model { model: self.model_id.clone(), message: message.clone() }),
+        }
     }
 }
 
@@ -77,7 +94,7 @@ impl Embedder for LazyEmbedder {
     }
 
     fn dim(&self) -> usize {
-        DIM
+        self.dim
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {

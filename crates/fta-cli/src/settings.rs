@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use fta_mem::{MemoryConfig, profile::Profile, units::Namespace};
+use fta_mem::{MemoryConfig, index::IndexSpec, profile::Profile, units::Namespace};
 
 use crate::{
-    args::{Color, Global, ModelOptions},
+    args::{Color, EmbedderKind, Global, ModelOptions},
     config::FileConfig,
     paint::Paint,
 };
@@ -32,6 +32,10 @@ pub(crate) struct Settings {
     pub(crate) offline: bool,
     /// Whether progress and remarks are left out.
     pub(crate) quiet: bool,
+    /// What embeds texts.
+    pub(crate) embedder: EmbedderKind,
+    /// The vector index.
+    pub(crate) index: IndexSpec,
     /// Settings of the memory.
     pub(crate) config: MemoryConfig,
     /// Which model does which step.
@@ -70,6 +74,8 @@ impl Settings {
             model_dir: global.model_dir.clone(),
             offline: file_config.offline,
             quiet: global.quiet,
+            embedder: file_config.embedder,
+            index: file_config.index()?,
             config: file_config.memory()?,
             profile: file_config.profile(),
             file,

@@ -67,14 +67,6 @@ pub enum IndexError {
         /// The id.
         id: u64,
     },
-    /// A kind of index that is not supported, or not for this dimension.
-    #[error("index `{factory}` is not supported: {reason}")]
-    Factory {
-        /// The kind as it was given.
-        factory: String,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// A setting is out of range.
     #[error("setting `{name}` of the index is out of range")]
     Setting {
@@ -95,6 +87,14 @@ pub enum IndexError {
         /// What it was doing.
         doing: String,
         /// What it said.
+        reason: String,
+    },
+    /// A text names no index.
+    #[error("`{spec}` names no vector index: {reason}")]
+    Spec {
+        /// The text.
+        spec: String,
+        /// What is wrong with it.
         reason: String,
     },
     /// A file is damaged, foreign or of another dimension or version.

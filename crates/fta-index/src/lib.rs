@@ -7,6 +7,8 @@ pub mod embed;
 pub mod error;
 pub mod exact;
 mod file;
+pub mod hash;
+pub mod spec;
 pub mod vector;
 
 #[cfg(feature = "testing")]
@@ -27,4 +29,6 @@ pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;
 pub use file::Label;
+pub use hash::HashEmbedder;
+pub use spec::IndexSpec;
 pub use vector::{Filter, Hit, VectorId, VectorIndex};

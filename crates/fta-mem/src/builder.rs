@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use fta_index::{Embedder, IndexError, VectorIndex, exact::ExactIndex};
+use fta_index::{Embedder, IndexError, IndexSpec, VectorIndex};
 use fta_retrieve::{Answerer, ExtractiveAnswerer, ExtractiveConfig, QueryRewriter, RuleRewriter};
 use fta_segment::{Bws, BwsConfig, CohesionConfig, CohesionDetector, SegmentError, Segmenter};
 use fta_units::{
@@ -17,15 +17,19 @@ use fta_units::{
 };
 
 use crate::{
-    Error, Memory, MemoryConfig, OnFailure,
-    fallback::Fallback,
-    journal::Journal,
-    parts::{IndexFactory, Parts},
+    Error, Memory, MemoryConfig, OnFailure, fallback::Fallback, journal::Journal, parts::Parts,
+    vectors::IndexMaker,
 };
 
 /// Name of the store's file in the data directory.
 #[cfg(feature = "redb")]
 pub(crate) const STORE_FILE: &str = "memory.redb";
+
+/// Name of the folder of vector indexes in the data directory.
+const INDEX_DIRECTORY: &str = "index";
+
+/// Name of the file in the data directory that a re-embedding gathers vectors in.
+const STAGING_FILE: &str = "reindex.redb";
 
 /// Builds a [`Memory`]. Everything but the embedder has an offline default.
 #[derive(Default)]
@@ -34,7 +38,7 @@ pub struct MemoryBuilder {
     path: Option<PathBuf>,
     store: Option<Arc<dyn UnitStore>>,
     embedder: Option<Arc<dyn Embedder>>,
-    index: Option<Arc<IndexFactory>>,
+    index: Option<IndexMaker>,
     segmenter: Option<Arc<dyn Segmenter>>,
     extractor: Option<Arc<dyn UnitExtractor>>,
     classifier: Option<Arc<dyn RelationClassifier>>,
@@ -72,12 +76,18 @@ impl MemoryBuilder {
         self
     }
 
-    /// Replaces the vector index: `make` gets the dimension and gives an empty index.
-    pub fn index(
+    /// Says which vector index is used; [`IndexSpec::Auto`] unless told. Another one than before is built from the store.
+    pub fn index(mut self, spec: IndexSpec) -> Self {
+        self.index = Some(IndexMaker::Spec(spec));
+        self
+    }
+
+    /// Brings an own vector index: `make` gets the dimension and gives an empty index.
+    pub fn index_with(
         mut self,
         make: impl Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError> + Send + Sync + 'static,
     ) -> Self {
-        self.index = Some(Arc::new(make));
+        self.index = Some(IndexMaker::Factory(Box::new(make)));
         self
     }
 
@@ -148,10 +158,10 @@ impl MemoryBuilder {
             part: "an embedder",
             remedy: "call `MemoryBuilder::embedder`, for example with the MiniLM of the feature `candle`",
         })?;
-        let store = match (self.store, self.path) {
-            (Some(store), _) => store,
-            (None, Some(path)) => open_store(&path)?,
-            (None, None) => Arc::new(MemoryStore::new()),
+        let (store, directory) = match (self.store, self.path) {
+            (Some(store), _) => (store, None),
+            (None, Some(path)) => (open_store(&path)?, Some(path)),
+            (None, None) => (Arc::new(MemoryStore::new()) as Arc<dyn UnitStore>, None),
         };
         let offline = Fallback {
             segmenter: default_segmenter()?,
@@ -163,7 +173,9 @@ impl MemoryBuilder {
         };
         Ok(Memory::new(Parts {
             store,
-            index: self.index.unwrap_or_else(|| Arc::new(exact_index)),
+            index: self.index.unwrap_or(IndexMaker::Spec(IndexSpec::Auto)),
+            index_directory: directory.as_ref().map(|directory| directory.join(INDEX_DIRECTORY)),
+            staging: directory.map(|directory| directory.join(STAGING_FILE)),
             segmenter: self.segmenter.unwrap_or_else(|| offline.segmenter.clone()),
             extractor: self.extractor.unwrap_or_else(|| offline.extractor.clone()),
             classifier: self.classifier.unwrap_or_else(|| offline.classifier.clone()),
@@ -176,10 +188,6 @@ impl MemoryBuilder {
             config: self.config,
         }))
     }
-}
-
-fn exact_index(dim: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
-    Ok(Box::new(ExactIndex::new(dim)?))
 }
 
 /// BWS over lexical cohesion. The detector can use embeddings too, but then every turn is embedded once more.

@@ -16,6 +16,7 @@ use crate::{
     Correction, Deleted, Error,
     ingest::embed_units,
     parts::{Parts, blocking},
+    reindex,
     state::UserState,
 };
 
@@ -114,7 +115,7 @@ pub(crate) async fn delete(
         }
         changes.extend(session.map(|id| StoreOp::DeleteSession(id.clone())));
         changes.push(StoreOp::PutLongitudinal(longitudinal));
-        let vectors = loaded.index.len();
+        let vectors = loaded.index().len();
         let deleted = Deleted {
             sessions: usize::from(session.is_some()),
             units: units.len(),
@@ -124,7 +125,7 @@ pub(crate) async fn delete(
         (changes, deleted)
     };
     apply_and_purge(parts, state, changes).await?;
-    Ok(Deleted { vectors: deleted.vectors - state.read().index.len(), ..deleted })
+    Ok(Deleted { vectors: deleted.vectors - state.read().index().len(), ..deleted })
 }
 
 /// Deletes everything of one user, then purges the store.
@@ -135,7 +136,7 @@ pub(crate) async fn delete_all(parts: &Arc<Parts>, state: &Arc<UserState>) -> Re
             sessions: loaded.corpus.sessions().len(),
             units: loaded.corpus.len(),
             links: loaded.corpus.links().len(),
-            vectors: loaded.index.len(),
+            vectors: loaded.index().len(),
         }
     };
     apply_and_purge(parts, state, vec![StoreOp::DeleteAll]).await?;
@@ -151,6 +152,7 @@ async fn apply_and_purge(
     blocking(move || {
         state.write(&parts, &changes)?;
         parts.store.purge()?;
+        reindex::forget(&parts)?;
         parts.journal.clear()
     })
     .await

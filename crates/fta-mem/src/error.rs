@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// The memory was made with another embedding model.
     #[error(
-        "memory `{namespace}` was embedded with `{found}`, the configured model is `{expected}`; open it with that model or re-embed it"
+        "memory `{namespace}` was embedded with `{found}`, the configured model is `{expected}`; open it with that model, or re-embed it with `Memory::reindex` or `fta reindex`"
     )]
     Embedder {
         /// The memory.

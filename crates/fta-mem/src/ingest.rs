@@ -18,6 +18,7 @@ use crate::{
     Error, IngestOutcome, IngestReport,
     edit::{longitudinal_without, release_older},
     fallback::{self, StandIn},
+    hash::Fnv,
     linking::Linking,
     parts::{Parts, blocking},
     state::UserState,
@@ -255,10 +256,18 @@ pub(crate) async fn embed_units(
     units: &[Unit],
     session: &Session,
 ) -> Result<Vec<StoredVector>, Error> {
-    let texts: Vec<(UnitId, ViewText)> = units
+    let texts = units
         .iter()
         .flat_map(|unit| view_texts(unit, session).into_iter().map(|view| (unit.id, view)))
         .collect();
+    embed_views(parts, texts).await
+}
+
+/// Embeds views, in one batch.
+pub(crate) async fn embed_views(
+    parts: &Arc<Parts>,
+    texts: Vec<(UnitId, ViewText)>,
+) -> Result<Vec<StoredVector>, Error> {
     let parts = parts.clone();
     blocking(move || {
         let batch: Vec<&str> = texts.iter().map(|(_, view)| view.text.as_str()).collect();
@@ -302,7 +311,8 @@ async fn longitudinal(
 /// Hash of all that a session's units depend on: turns, times, and the versions of the parts that make units.
 pub(crate) fn fingerprint(parts: &Parts, session: &Session) -> u64 {
     let mut hash = Fnv::default();
-    for id in [parts.segmenter.id(), parts.extractor.id(), parts.classifier.id(), parts.embedder.model_id()] {
+    // Not the embedder: all of a memory's vectors are of one model, whatever it is, and are not what units are made of.
+    for id in [parts.segmenter.id(), parts.extractor.id(), parts.classifier.id()] {
         hash.field(id.as_bytes());
     }
     hash.field(format!("{:?}", session.started_at).as_bytes());
@@ -313,23 +323,5 @@ pub(crate) fn fingerprint(parts: &Parts, session: &Session) -> u64 {
         hash.field(turn.text.as_bytes());
         hash.field(turn.caption.as_deref().unwrap_or("").as_bytes());
     }
-    hash.0
-}
-
-/// FNV-1a: stored with sessions, so it must not change between versions as the standard library's hasher may.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    /// Adds a field and its length, so that "ab", "c" and "a", "bc" differ.
-    fn field(&mut self, bytes: &[u8]) {
-        for &byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    hash.value()
 }

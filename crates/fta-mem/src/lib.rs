@@ -9,18 +9,21 @@ pub mod config;
 mod edit;
 pub mod error;
 mod fallback;
+mod hash;
 mod ingest;
 mod journal;
 mod linking;
 pub mod memory;
 mod parts;
 pub mod profile;
+mod reindex;
 pub mod report;
 mod retry;
 pub mod running;
 mod state;
 pub mod transfer;
 pub mod user;
+mod vectors;
 mod view;
 
 pub use builder::MemoryBuilder;
@@ -29,6 +32,7 @@ pub use error::Error;
 pub use fallback::OnFailure;
 pub use memory::Memory;
 pub use parts::IndexFactory;
+pub use reindex::ReindexProgress;
 pub use report::{
     Asked, Correction, Deleted, IngestOutcome, IngestReport, ListFilter, MemoryStats, Neighbour,
     RetrieveOptions, UnitView, parse_unit_id,

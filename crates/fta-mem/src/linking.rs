@@ -5,14 +5,18 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use fta_retrieve::views::{RHO, unit_view};
+use fta_retrieve::views::{RHO, unit_view, vector_id};
 use fta_units::{
     Comparison, FallbackMark, FallbackStep, Link, Neighbour, Relation, StoredSession, StoredVector, Unit,
     UnitId, link,
 };
 use futures_util::future::try_join_all;
 
-use crate::{Error, fallback, parts::Parts, state::UserState};
+use crate::{
+    Error, fallback,
+    parts::Parts,
+    state::{Loaded, UserState},
+};
 
 /// What linking made.
 #[derive(Debug, Default)]
@@ -126,16 +130,18 @@ impl<'a> Linking<'a> {
             let (unit, view) = unit_view(id);
             view == RHO && self.later.contains(&unit)
         };
-        let loaded = self.state.read();
         let mut near: BTreeMap<UnitId, Vec<(Unit, f32)>> = BTreeMap::new();
         for (unit, vector) in self.units.iter().zip(&self.rho) {
-            for hit in loaded.index.search(&vector.values, linking.neighbours, Some(&allowed))? {
+            let search =
+                |loaded: &Loaded| loaded.index().search(&vector.values, linking.neighbours, Some(&allowed));
+            for hit in self.state.search(self.parts, search)? {
                 if hit.score >= linking.min_similarity {
                     let unit = changed.get(&unit.id).unwrap_or(unit).clone();
                     near.entry(unit_view(hit.id).0).or_default().push((unit, hit.score));
                 }
             }
         }
+        let loaded = self.state.read();
         let unit = |id: UnitId| changed.get(&id).or_else(|| loaded.corpus.unit(id)).cloned();
         Ok(near.into_iter().filter_map(|(id, older)| Some((unit(id)?, older))).collect())
     }
@@ -190,7 +196,9 @@ impl<'a> Linking<'a> {
             let (unit, view) = unit_view(id);
             view == RHO && !self.replaced.contains(&unit) && !self.later.contains(&unit)
         };
-        let hits = self.state.read().index.search(&query.values, linking.neighbours, Some(&allowed))?;
+        let hits = self.state.search(self.parts, |loaded| {
+            loaded.index().search(&query.values, linking.neighbours, Some(&allowed))
+        })?;
         let mut near: Vec<(UnitId, f32)> =
             hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)).collect();
         near.extend(self.rho[..position].iter().map(|v| (v.unit, dot(&v.values, &query.values))));
@@ -229,11 +237,11 @@ impl<'a> Linking<'a> {
         let wanted: BTreeSet<UnitId> = by_words.iter().map(|(id, _)| *id).chain(plans).collect();
         let mut found: Vec<(UnitId, f32)> = Vec::new();
         if !wanted.is_empty() {
-            let allowed = |id: u64| {
-                let (unit, view) = unit_view(id);
-                view == RHO && wanted.contains(&unit)
-            };
-            let hits = loaded.index.search(&query.values, wanted.len(), Some(&allowed))?;
+            drop(loaded);
+            let ids: Vec<u64> = wanted.iter().map(|&unit| vector_id(unit, RHO)).collect();
+            let hits = self
+                .state
+                .search(self.parts, |loaded| loaded.index().search_among(&query.values, ids.len(), &ids))?;
             found.extend(hits.into_iter().map(|hit| (unit_view(hit.id).0, hit.score)));
         }
         let preceding = &self.rho[position.saturating_sub(linking.preceding)..position];

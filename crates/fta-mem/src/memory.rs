@@ -7,7 +7,9 @@ use std::{
 
 use fta_units::Namespace;
 
-use crate::{Error, MemoryBuilder, MemoryConfig, UserMemory, parts::Parts, state::UserState};
+use crate::{
+    Error, MemoryBuilder, MemoryConfig, ReindexProgress, UserMemory, parts::Parts, reindex, state::UserState,
+};
 
 /// The memory of many users in one data directory. Cheap to clone; clones share everything.
 ///
@@ -20,6 +22,8 @@ pub struct Memory {
 struct Shared {
     parts: Arc<Parts>,
     users: Mutex<HashMap<Namespace, Arc<UserState>>>,
+    /// Held by a re-embedding: two would use the same file.
+    reindexing: tokio::sync::Mutex<()>,
 }
 
 impl Memory {
@@ -29,7 +33,8 @@ impl Memory {
     }
 
     pub(crate) fn new(parts: Parts) -> Self {
-        Self { shared: Arc::new(Shared { parts: Arc::new(parts), users: Mutex::default() }) }
+        let (users, reindexing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { shared: Arc::new(Shared { parts: Arc::new(parts), users, reindexing }) }
     }
 
     /// Names of all users' memories that hold something, in order.
@@ -55,6 +60,25 @@ impl Memory {
             }
         };
         Ok(UserMemory::new(self.shared.parts.clone(), state))
+    }
+
+    /// Embeds all of a user's memory anew with the configured model, from what the store has; no other model is asked.
+    /// Returns the number of vectors made, 0 if they are of that model already.
+    ///
+    /// Vectors are gathered beside the store, so the memory stays as it is, and usable with the old model, until all are
+    /// there and take the place of the old ones in one transaction. When this is dropped or killed, a later call goes
+    /// on where it stopped, unless what would be embedded has changed since. `progress` is told after each batch.
+    ///
+    /// # Errors
+    /// [`Error::Embed`] if a text cannot be embedded, [`Error::Store`] if a store cannot be read or written; the memory
+    /// is as it was then.
+    pub async fn reindex(
+        &self,
+        namespace: &Namespace,
+        progress: &mut (dyn FnMut(ReindexProgress) + Send),
+    ) -> Result<usize, Error> {
+        let _only = self.shared.reindexing.lock().await;
+        reindex::reindex(&self.shared.parts, namespace, progress).await
     }
 
     /// The settings.

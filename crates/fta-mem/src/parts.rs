@@ -1,13 +1,13 @@
 //! The parts that a memory is put together from, one for each port.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use fta_index::{Embedder, IndexError, VectorIndex};
 use fta_retrieve::{Answerer, QueryRewriter};
 use fta_segment::Segmenter;
 use fta_units::{RelationClassifier, UnitExtractor, UnitStore, longitudinal::LongitudinalUpdater};
 
-use crate::{MemoryConfig, fallback::Fallback, journal::Journal};
+use crate::{MemoryConfig, fallback::Fallback, journal::Journal, vectors::IndexMaker};
 
 /// Makes an empty index for vectors of the given dimension.
 pub type IndexFactory = dyn Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError> + Send + Sync;
@@ -16,7 +16,11 @@ pub type IndexFactory = dyn Fn(usize) -> Result<Box<dyn VectorIndex>, IndexError
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn UnitStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
-    pub(crate) index: Arc<IndexFactory>,
+    pub(crate) index: IndexMaker,
+    /// Where files of indexes are kept; `None` for a memory without a directory.
+    pub(crate) index_directory: Option<PathBuf>,
+    /// Where vectors of a re-embedding are gathered; `None` for a memory without a directory.
+    pub(crate) staging: Option<PathBuf>,
     pub(crate) segmenter: Arc<dyn Segmenter>,
     pub(crate) extractor: Arc<dyn UnitExtractor>,
     pub(crate) classifier: Arc<dyn RelationClassifier>,

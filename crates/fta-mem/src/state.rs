@@ -2,14 +2,14 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use fta_index::VectorIndex;
+use fta_index::{IndexError, VectorIndex};
 use fta_retrieve::{
     Corpus,
     views::{MAX_VIEWS, vector_id},
 };
 use fta_units::{MemoryMeta, MemorySnapshot, Namespace, StoreOp};
 
-use crate::{Error, parts::Parts};
+use crate::{Error, parts::Parts, vectors::Vectors};
 
 /// One user's memory as it is searched. The store is the truth; this is rebuilt from it.
 pub(crate) struct UserState {
@@ -22,18 +22,19 @@ pub(crate) struct UserState {
 /// Corpus, index and constants of one user.
 pub(crate) struct Loaded {
     pub(crate) corpus: Corpus,
-    pub(crate) index: Box<dyn VectorIndex>,
+    pub(crate) vectors: Vectors,
     pub(crate) meta: MemoryMeta,
 }
 
 impl Loaded {
-    fn build(parts: &Parts, snapshot: &MemorySnapshot) -> Result<Self, Error> {
-        let mut index = (parts.index)(parts.embedder.dim())?;
-        let ids: Vec<u64> = snapshot.vectors.iter().map(|v| vector_id(v.unit, v.view)).collect();
-        let values: Vec<f32> = snapshot.vectors.iter().flat_map(|v| v.values.iter().copied()).collect();
-        index.add(&ids, &values)?;
-        let meta = if snapshot.meta.next_unit == 0 { fresh_meta(parts) } else { snapshot.meta.clone() };
-        Ok(Self { corpus: Corpus::new(snapshot), index, meta })
+    fn new(parts: &Parts, records: &MemorySnapshot, vectors: Vectors) -> Self {
+        let meta = if records.meta.next_unit == 0 { fresh_meta(parts) } else { records.meta.clone() };
+        Self { corpus: Corpus::new(records), vectors, meta }
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> &dyn VectorIndex {
+        &*self.vectors.index
     }
 }
 
@@ -49,19 +50,11 @@ fn fresh_meta(parts: &Parts) -> MemoryMeta {
 impl UserState {
     /// Reads a user's memory and checks that its vectors are of the configured model.
     pub(crate) fn load(parts: &Parts, namespace: Namespace) -> Result<Self, Error> {
-        let snapshot = parts.store.read(&namespace)?;
-        let model = parts.embedder.model_id();
-        if !snapshot.vectors.is_empty()
-            && (snapshot.meta.embedder != model || snapshot.meta.dim as usize != parts.embedder.dim())
-        {
-            return Err(Error::Embedder {
-                namespace: namespace.to_string(),
-                found: snapshot.meta.embedder,
-                expected: model.to_owned(),
-            });
-        }
-        let loaded = Loaded::build(parts, &snapshot)?;
-        Ok(Self { namespace, writer: tokio::sync::Mutex::new(()), loaded: RwLock::new(loaded) })
+        let records = parts.store.read_records(&namespace)?;
+        check_model(parts, &namespace, &records)?;
+        let vectors = Vectors::open(parts, &namespace, &records)?;
+        let loaded = RwLock::new(Loaded::new(parts, &records, vectors));
+        Ok(Self { namespace, writer: tokio::sync::Mutex::new(()), loaded })
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Loaded> {
@@ -72,22 +65,61 @@ impl UserState {
     ///
     /// If following fails, the memory is read anew: the store is the truth.
     pub(crate) fn write(&self, parts: &Parts, changes: &[StoreOp]) -> Result<(), Error> {
+        self.loaded.write().unwrap_or_else(PoisonError::into_inner).vectors.before(changes)?;
         parts.store.apply(&self.namespace, changes)?;
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = follow(&mut loaded, parts, changes) {
             tracing::warn!(%error, "index did not follow the store and is rebuilt");
-            *loaded = Loaded::build(parts, &parts.store.read(&self.namespace)?)?;
+            *loaded = self.fresh(parts)?;
         }
         Ok(())
     }
 
+    /// Searches; if a file of the index turns out to be damaged, once more after it was rebuilt from the store.
+    pub(crate) fn search<T>(
+        &self,
+        parts: &Parts,
+        search: impl Fn(&Loaded) -> Result<T, IndexError>,
+    ) -> Result<T, Error> {
+        // Bound first: the guard must be gone when the index is rebuilt.
+        let result = search(&self.read());
+        match result {
+            Err(error @ IndexError::File { .. }) => {
+                tracing::warn!(%error, "vector index is damaged and is rebuilt from the store");
+                self.rebuild(parts)?;
+                Ok(search(&self.read())?)
+            }
+            result => Ok(result?),
+        }
+    }
+
     /// Rebuilds corpus and index from the store; returns the number of vectors.
     pub(crate) fn rebuild(&self, parts: &Parts) -> Result<usize, Error> {
-        let fresh = Loaded::build(parts, &parts.store.read(&self.namespace)?)?;
+        let fresh = self.fresh(parts)?;
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = fresh;
-        Ok(loaded.index.len())
+        Ok(loaded.index().len())
     }
+
+    fn fresh(&self, parts: &Parts) -> Result<Loaded, Error> {
+        let records = parts.store.read_records(&self.namespace)?;
+        let vectors = Vectors::rebuild(parts, &self.namespace, &records)?;
+        Ok(Loaded::new(parts, &records, vectors))
+    }
+}
+
+/// A memory without units takes any model.
+fn check_model(parts: &Parts, namespace: &Namespace, records: &MemorySnapshot) -> Result<(), Error> {
+    let model = parts.embedder.model_id();
+    let same = records.meta.embedder == model && records.meta.dim as usize == parts.embedder.dim();
+    if records.units.is_empty() || same {
+        return Ok(());
+    }
+    Err(Error::Embedder {
+        namespace: namespace.to_string(),
+        found: records.meta.embedder.clone(),
+        expected: model.to_owned(),
+    })
 }
 
 fn follow(loaded: &mut Loaded, parts: &Parts, changes: &[StoreOp]) -> Result<(), Error> {
@@ -99,20 +131,20 @@ fn follow(loaded: &mut Loaded, parts: &Parts, changes: &[StoreOp]) -> Result<(),
                 ids.push(vector_id(vector.unit, vector.view));
                 values.extend_from_slice(&vector.values);
             }
-            StoreOp::DeleteUnit(unit) => {
+            StoreOp::DeleteUnit(unit) | StoreOp::DeleteVectors(unit) => {
                 // A unit has at most so many views; those that it lacks are skipped by the index.
                 let views: Vec<u64> = (0..MAX_VIEWS).map(|view| vector_id(*unit, view)).collect();
-                loaded.index.remove(&views)?;
+                loaded.vectors.index.remove(&views)?;
             }
             StoreOp::PutMeta(meta) => loaded.meta = meta.clone(),
             StoreOp::DeleteAll => {
-                loaded.index = (parts.index)(parts.embedder.dim())?;
+                loaded.vectors.index = parts.index.make(parts.embedder.dim(), 0)?;
                 loaded.meta = fresh_meta(parts);
             }
             _ => {}
         }
     }
-    loaded.index.add(&ids, &values)?;
+    loaded.vectors.index.add(&ids, &values)?;
     loaded.corpus.apply(changes);
     Ok(())
 }

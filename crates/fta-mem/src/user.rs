@@ -99,9 +99,10 @@ impl UserMemory {
         let (parts, state) = (self.parts.clone(), self.state.clone());
         blocking(move || {
             let vector = parts.embedder.embed(&[query.text.as_str()])?;
-            let loaded = state.read();
-            let ranked = rank(&query, vector.as_slice(), &loaded.corpus, &*loaded.index, &config)?;
-            Ok(assemble(query, &ranked, &loaded.corpus, &config))
+            state.search(&parts, |loaded| {
+                let ranked = rank(&query, vector.as_slice(), &loaded.corpus, loaded.index(), &config)?;
+                Ok(assemble(query.clone(), &ranked, &loaded.corpus, &config))
+            })
         })
         .await
     }
@@ -164,7 +165,7 @@ impl UserMemory {
     pub fn stats(&self) -> MemoryStats {
         let loaded = self.state.read();
         MemoryStats {
-            vectors: loaded.index.len(),
+            vectors: loaded.index().len(),
             embedder: loaded.meta.embedder.clone(),
             ..view::stats(&loaded.corpus)
         }

@@ -58,7 +58,7 @@ impl Corpus {
                 StoreOp::PutLink(link) => self.put_link(*link),
                 StoreOp::PutLongitudinal(longitudinal) => self.longitudinal = longitudinal.clone(),
                 StoreOp::DeleteAll => *self = Self::default(),
-                StoreOp::PutMeta(_) | StoreOp::PutVector(_) => {}
+                StoreOp::PutMeta(_) | StoreOp::PutVector(_) | StoreOp::DeleteVectors(_) => {}
             }
         }
     }

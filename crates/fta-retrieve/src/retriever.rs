@@ -11,7 +11,7 @@ use crate::{
     cue::cue_score,
     packet::UnitScore,
     query::Query,
-    views::{CONTEXT, RHO, unit_view},
+    views::{CONTEXT, MAX_VIEWS, RHO, unit_view, vector_id},
 };
 
 /// A unit and its score.
@@ -97,8 +97,9 @@ fn similarities(
         // The units next to a candidate get a score of their own, so that adjacency does not depend on the bound.
         let neighbours: Vec<UnitId> = units.iter().flat_map(|&id| adjacent(corpus, id)).collect();
         units.extend(neighbours);
-        let allowed = |id: u64| units.contains(&unit_view(id).0);
-        index.search(query_vector, index.len(), Some(&allowed))?
+        let ids: Vec<u64> =
+            units.iter().flat_map(|&unit| (0..MAX_VIEWS).map(move |view| vector_id(unit, view))).collect();
+        index.search_among(query_vector, ids.len(), &ids)?
     };
     let mut similarities: BTreeMap<UnitId, ViewScores> = BTreeMap::new();
     for hit in hits {
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
     use crate::{
         fixture::{corpus, session, unit},
-        views::{FIRST_SENTENCE, View, vector_id},
+        views::{FIRST_SENTENCE, View},
     };
 
     /// Four units of one session with the given vectors: `(unit, view, [x, y])`.

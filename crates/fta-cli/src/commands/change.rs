@@ -1,16 +1,18 @@
-//! `fta correct` and `fta delete`.
+//! `fta correct`, `fta delete` and `fta reindex`.
 
 use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
-use anyhow::{Result, bail};
-use fta_mem::{Correction, Deleted, UserMemory, segment::SessionId, units::UnitId};
+use anyhow::{Context as _, Result, bail};
+use fta_mem::{
+    Correction, Deleted, ReindexProgress, UserMemory, index::Embedder as _, segment::SessionId, units::UnitId,
+};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::ingest::count;
 use crate::{
     args::{Correct, Delete},
-    context::Context,
+    context::{Context, Steps},
     exit::Exit,
     render::{unit, wire::WireUnit},
 };
@@ -95,6 +97,52 @@ pub(crate) async fn delete(context: &Context, args: &Delete) -> Result<Exit> {
         count(deleted.vectors, "vector")
     );
     context.printer.data("delete", Gone { user: user.namespace().to_string(), deleted }, || text)?;
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Reindexed {
+    model: String,
+    users: Vec<ReindexedUser>,
+}
+
+#[derive(Serialize)]
+struct ReindexedUser {
+    user: String,
+    /// Vectors that were made; 0 if they were of this model already.
+    vectors: usize,
+}
+
+/// Embeds the named memory, or all, anew with the embedder of the settings.
+pub(crate) async fn reindex(context: &Context) -> Result<Exit> {
+    let memory = context.existing_memory(Steps::Rules)?;
+    let all = memory.namespaces()?;
+    let users = match &context.settings.user {
+        Some(wanted) if !all.contains(wanted) => bail!("there is no user `{wanted}` in this memory"),
+        Some(wanted) => vec![wanted.clone()],
+        None => all,
+    };
+    context.embedder.load()?;
+    let model = context.embedder.model_id().to_owned();
+    let mut done = Reindexed { model, users: Vec::with_capacity(users.len()) };
+    for user in users {
+        let bar = context.printer.bar(0, "  {bar:40} {pos}/{len} units of {msg} {eta}");
+        bar.set_message(user.to_string());
+        let mut show = |progress: ReindexProgress| {
+            bar.set_length(progress.total as u64);
+            bar.set_position(progress.done as u64);
+        };
+        let vectors = memory.reindex(&user, &mut show).await;
+        bar.finish_and_clear();
+        let vectors = vectors.with_context(|| format!("memory of `{user}` cannot be embedded anew"))?;
+        done.users.push(ReindexedUser { user: user.to_string(), vectors });
+    }
+    let lines = done.users.iter().map(|user| match user.vectors {
+        0 => format!("{}: is of `{}` already", user.user, done.model),
+        n => format!("{}: {} by `{}`", user.user, count(n, "vector"), done.model),
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    context.printer.data("reindex", done, || text)?;
     Ok(Exit::Done)
 }
 

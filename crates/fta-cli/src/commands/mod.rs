@@ -42,6 +42,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
         Command::Export(args) => transfer::export(context, &args),
         Command::Import(args) => transfer::import(context, &args).await,
         Command::Retry => models::retry(context).await,
+        Command::Reindex => change::reindex(context).await,
         Command::Setup(args) => setup::run(context, &args),
         Command::Doctor => models::doctor(context).await,
         Command::Config => models::config(context),

@@ -151,7 +151,7 @@ impl Factory {
     }
 
     fn refused(self, reason: &str) -> IndexError {
-        IndexError::Factory { factory: self.to_string(), reason: reason.to_owned() }
+        IndexError::Spec { spec: self.to_string(), reason: reason.to_owned() }
     }
 }
 
@@ -179,7 +179,7 @@ impl FromStr for Factory {
     type Err = IndexError;
 
     fn from_str(text: &str) -> Result<Self, IndexError> {
-        parse(text).map_err(|reason| IndexError::Factory { factory: text.to_owned(), reason })
+        parse(text).map_err(|reason| IndexError::Spec { spec: text.to_owned(), reason })
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
             "\0",
         ] {
             let error = text.parse::<Factory>().expect_err(text);
-            assert!(matches!(error, IndexError::Factory { .. }), "{error:?}");
+            assert!(matches!(error, IndexError::Spec { .. }), "{error:?}");
         }
     }
 

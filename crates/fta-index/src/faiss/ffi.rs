@@ -103,6 +103,9 @@ impl Native {
     /// Appends rows, `[n, dim]`, finite; the index is trained.
     pub(super) fn add(&mut self, rows: &[f32]) -> Result<(), IndexError> {
         self.assert_rows(rows);
+        if rows.is_empty() {
+            return Ok(());
+        }
         let _threads = Threads::set(self.threads);
         self.index.add(rows).map_err(|error| failed("add vectors", &error.to_string()))
     }

@@ -65,8 +65,9 @@ impl FaissConfig {
 ///   kind keeps the rest of the contract: what is found passes the filter, is in order, and is `k` or all there is.
 /// - **Training.** Kinds that learn from the data scan an [`ExactIndex`] until there are enough vectors, then train and
 ///   move over. `IVF` without a number trains anew whenever there are four times as many.
-/// - **Removal** hides a vector; when a fifth of the rows is hidden, the index is built anew from the others. Kinds
-///   that round do so from what they kept, so codes of lists lose a little each time.
+/// - **Removal** hides a vector; when a fifth of the rows is hidden, the index is built anew from the others, for which
+///   there must be room for a second one, and in the case of a graph the time. Kinds that round do so from what they
+///   kept, so codes in lists lose a little each time.
 /// - **Filters** that leave few vectors are answered by a scan over these, others by a search that skips the rest.
 /// - **Threads.** Any number may search while none adds: put a lock around it.
 ///
@@ -116,7 +117,7 @@ impl FaissIndex {
     /// Makes an empty index for vectors of `dim` values.
     ///
     /// # Errors
-    /// [`IndexError::Shape`] if `dim` is 0 or beyond what faiss can hold; [`IndexError::Factory`] if the kind does not
+    /// [`IndexError::Shape`] if `dim` is 0 or beyond what faiss can hold; [`IndexError::Spec`] if the kind does not
     /// fit the dimension; [`IndexError::Setting`] for another value out of range; [`IndexError::Processor`] if this
     /// machine cannot run the faiss that was built.
     pub fn new(dim: usize, config: FaissConfig) -> Result<Self, IndexError> {

@@ -68,7 +68,7 @@ fn settings_that_make_no_index_are_refused() {
     let refused = |dim, config| FaissIndex::new(dim, config).expect_err("an illegal setting");
     assert!(matches!(refused(0, config("Flat")), IndexError::Shape { .. }));
     assert!(matches!(refused(1 << 20, config("Flat")), IndexError::Shape { .. }));
-    assert!(matches!(refused(10, config("IVF4,PQ4")), IndexError::Factory { .. }));
+    assert!(matches!(refused(10, config("IVF4,PQ4")), IndexError::Spec { .. }));
     for config in [
         FaissConfig { ef_search: 0, ..config("HNSW32") },
         FaissConfig { ef_construction: 0, ..config("HNSW32") },

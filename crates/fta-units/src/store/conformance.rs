@@ -262,7 +262,20 @@ fn random_changes(store: &dyn UnitStore, seed: u64) {
         }
         for (name, model) in names.iter().zip(&models) {
             assert_eq!(store.read(name).expect("readable"), *model, "seed {seed}");
+            parts_agree(store, name, model);
         }
+    }
+}
+
+/// Records and vectors that are read apart are those that are read together.
+fn parts_agree(store: &dyn UnitStore, name: &Namespace, model: &MemorySnapshot) {
+    let records = store.read_records(name).expect("readable");
+    assert_eq!(records, MemorySnapshot { vectors: Vec::new(), ..model.clone() });
+    for (from, to) in [(0, u64::MAX), (0, 0), (2, 5), (5, 2), (3, 4)] {
+        let range = UnitId(from)..UnitId(to);
+        let mut expect = model.vectors.clone();
+        expect.retain(|vector| range.contains(&vector.unit));
+        assert_eq!(store.read_vectors(name, range).expect("readable"), expect, "units {from} to {to}");
     }
 }
 
@@ -302,6 +315,7 @@ fn model_apply(memory: &mut MemorySnapshot, op: &StoreOp) {
             memory.vectors.push(vector.clone());
             memory.vectors.sort_by_key(|v| (v.unit, v.view));
         }
+        StoreOp::DeleteVectors(id) => memory.vectors.retain(|v| v.unit != *id),
         StoreOp::PutLongitudinal(longitudinal) => memory.longitudinal = longitudinal.clone(),
         StoreOp::DeleteAll => *memory = MemorySnapshot::default(),
     }
@@ -354,6 +368,7 @@ impl Random {
             0..=2 => StoreOp::DeleteUnit(UnitId(self.id())),
             3 => StoreOp::DeleteSession(SessionId(format!("s{}", self.below(4)))),
             4 if self.below(4) == 0 => StoreOp::DeleteAll,
+            5 => StoreOp::DeleteVectors(UnitId(self.id())),
             _ => self.put(),
         }
     }

@@ -65,6 +65,7 @@ impl Records {
             StoreOp::PutVector(vector) => {
                 self.vectors.insert((vector.unit, vector.view), vector.clone());
             }
+            StoreOp::DeleteVectors(id) => self.vectors.retain(|(unit, _), _| unit != id),
             StoreOp::PutLongitudinal(longitudinal) => self.longitudinal = Some(longitudinal.clone()),
             StoreOp::DeleteAll => *self = Self::default(),
         }

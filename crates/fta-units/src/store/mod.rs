@@ -10,6 +10,8 @@ mod record;
 #[cfg(feature = "redb")]
 mod redb;
 
+use std::ops::Range;
+
 use fta_segment::{Fragment, Session, SessionId, TurnSpan};
 use serde::{Deserialize, Serialize};
 
@@ -208,6 +210,8 @@ pub enum StoreOp {
     PutLink(Link),
     /// Adds or replaces a vector by `(unit, view)`.
     PutVector(StoredVector),
+    /// Removes all vectors of a unit.
+    DeleteVectors(UnitId),
     /// Replaces `U` and `H`.
     PutLongitudinal(Longitudinal),
     /// Removes the memory and all it holds.
@@ -255,6 +259,28 @@ pub trait UnitStore: Send + Sync {
     /// # Errors
     /// [`StoreError`] if the store cannot be read or a record is damaged.
     fn read(&self, namespace: &Namespace) -> Result<MemorySnapshot, StoreError>;
+
+    /// As [`UnitStore::read`], but without the vectors, for a reader that has them elsewhere.
+    ///
+    /// # Errors
+    /// As [`UnitStore::read`].
+    fn read_records(&self, namespace: &Namespace) -> Result<MemorySnapshot, StoreError> {
+        Ok(MemorySnapshot { vectors: Vec::new(), ..self.read(namespace)? })
+    }
+
+    /// The vectors of the units in a half-open range of ids, by rising `(unit, view)`.
+    ///
+    /// # Errors
+    /// As [`UnitStore::read`].
+    fn read_vectors(
+        &self,
+        namespace: &Namespace,
+        units: Range<UnitId>,
+    ) -> Result<Vec<StoredVector>, StoreError> {
+        let mut vectors = self.read(namespace)?.vectors;
+        vectors.retain(|vector| units.contains(&vector.unit));
+        Ok(vectors)
+    }
 
     /// Applies all changes in order, or none.
     ///

@@ -9,7 +9,7 @@ use std::{
 
 use ::redb::{Builder, Database, ReadableDatabase, ReadableTable, WriteTransaction, backends::FileBackend};
 
-use super::{FORMAT, Failure, RECORD_TABLES, damaged, open_table};
+use super::{FORMAT, Failure, RECORD_TABLES, damaged, open_table, stamp};
 use crate::store::{StoreError, overlay::Overlay};
 
 /// Version of the set of tables and keys.
@@ -27,8 +27,8 @@ const NOT_CLOSED: u8 = 2;
 /// The engine's cache: far below its default of 1 GiB, since what is read is kept by the caller.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// Opens or makes the file at `path`.
-pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
+/// Opens or makes the file at `path`; one of `note_from` bytes or more is not verified if its note holds.
+pub(super) fn open(path: &Path, note_from: u64) -> Result<Database, StoreError> {
     loop {
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
@@ -41,7 +41,10 @@ pub(super) fn open(path: &Path) -> Result<Database, StoreError> {
             continue;
         }
         let clean = check_header(path, &file)?;
-        check_content(path, &file, clean)?;
+        let large = file.metadata().map_err(|e| refused(path, &e))?.len() >= note_from;
+        let verified = clean && large && stamp::holds(path, &file);
+        check_content(path, &file, clean, !verified)?;
+        stamp::remove(path).map_err(|e| refused(path, &e))?;
         remove_leftover(path)?;
         let backend = FileBackend::new(file).map_err(|e| Failure::from(e).at(path))?;
         return builder().create_with_backend(backend).map_err(|e| Failure::from(e).at(path));
@@ -157,12 +160,12 @@ fn check_header(path: &Path, file: &File) -> Result<bool, StoreError> {
     Err(StoreError::Damaged { path: path.to_owned(), reason: reason.to_owned() })
 }
 
-/// Opens the file through an [`Overlay`], verifies all of it and checks that it is a store of this format.
-fn check_content(path: &Path, file: &File, clean: bool) -> Result<(), StoreError> {
+/// Opens the file through an [`Overlay`], verifies all of it if told to, and checks that it is a store of this format.
+fn check_content(path: &Path, file: &File, clean: bool, verify: bool) -> Result<(), StoreError> {
     let overlay = file.try_clone().and_then(Overlay::new).map_err(|e| refused(path, &e))?;
     let check = || -> Result<u32, Failure> {
         let database = builder()
-            .set_check_integrity_on_open(true)
+            .set_check_integrity_on_open(verify)
             .set_repair_callback(move |session| {
                 // This far it only comes if the newest commit is damaged and the one before would be taken for it.
                 // After a crash that is right, since nobody was told of that commit; otherwise it hides a loss.

@@ -4,10 +4,12 @@
 //! names the file as a store of ours and carries its format version. One batch of changes is one durable transaction.
 
 mod file;
+mod stamp;
 #[cfg(test)]
 mod tests;
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock},
 };
@@ -46,8 +48,10 @@ const RECORD_TABLES: [TableDefinition<'_, Bytes, Bytes>; 7] =
 /// A [`UnitStore`] in one file, which one process at a time may have open.
 pub struct RedbStore {
     path: PathBuf,
-    /// Locked for writing only while `purge` exchanges the file.
-    database: RwLock<Database>,
+    /// Locked for writing only while `purge` exchanges the file; taken out when the store is dropped.
+    database: RwLock<Option<Database>>,
+    /// Files from this length on are not verified again if nobody touched them.
+    note_from: u64,
 }
 
 impl std::fmt::Debug for RedbStore {
@@ -59,16 +63,21 @@ impl std::fmt::Debug for RedbStore {
 impl RedbStore {
     /// Opens the store in file `path`, or makes it, with its directory, if it is not there.
     ///
-    /// The whole file is verified first (checksums of all pages), which costs about the time of reading it. A file that
-    /// was not closed, after a crash, is recovered; a damaged or foreign one is left exactly as it is.
+    /// The whole file is verified first (checksums of all pages), which costs about the time of reading it; a large one
+    /// only if it was touched since this program closed it, which a note beside it tells. A file that was not closed,
+    /// after a crash, is recovered; a damaged or foreign one is left exactly as it is.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if another handle has it open, [`StoreError::Damaged`] for an empty, cut off, altered or
     /// foreign file, [`StoreError::Version`] for another format version, [`StoreError::Backend`] if the operating
     /// system refuses.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let database = guarded(path, || file::open(path))?;
-        Ok(Self { path: path.to_owned(), database: RwLock::new(database) })
+        Self::open_noted(path, stamp::NOTE_FROM)
+    }
+
+    fn open_noted(path: &Path, note_from: u64) -> Result<Self, StoreError> {
+        let database = guarded(path, || file::open(path, note_from))?;
+        Ok(Self { path: path.to_owned(), database: RwLock::new(Some(database)), note_from })
     }
 
     /// The file.
@@ -79,7 +88,18 @@ impl RedbStore {
     /// Runs `work` on the database with every failure and panic of the engine as a typed error.
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T, Failure>) -> Result<T, StoreError> {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        guarded(&self.path, || work(&database).map_err(|failure| failure.at(&self.path)))
+        let database = database.as_ref().expect("it is there until the store is dropped");
+        guarded(&self.path, || work(database).map_err(|failure| failure.at(&self.path)))
+    }
+}
+
+impl Drop for RedbStore {
+    fn drop(&mut self) {
+        // Closing writes to the file, so the note comes after it.
+        drop(self.database.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() >= self.note_from) {
+            stamp::write(&self.path);
+        }
     }
 }
 
@@ -108,17 +128,26 @@ impl UnitStore for RedbStore {
         self.with(|database| {
             let transaction = database.begin_read()?;
             let name = namespace.as_str();
-            let mut sessions: Vec<StoredSession> = values(&transaction, SESSIONS, name)?;
-            sessions.sort_by_key(|s| s.ordinal);
-            Ok(MemorySnapshot {
-                meta: values(&transaction, META, name)?.pop().unwrap_or_default(),
-                sessions,
-                units: values(&transaction, UNITS, name)?,
-                links: values(&transaction, LINKS, name)?,
-                vectors: vectors(&transaction, name)?,
-                longitudinal: values(&transaction, LONGITUDINAL, name)?.pop().unwrap_or_default(),
-            })
+            let vectors = vectors(&transaction, name, under(&key(name, &[])))?;
+            Ok(MemorySnapshot { vectors, ..records(&transaction, name)? })
         })
+    }
+
+    fn read_records(&self, namespace: &Namespace) -> Result<MemorySnapshot, StoreError> {
+        self.with(|database| records(&database.begin_read()?, namespace.as_str()))
+    }
+
+    fn read_vectors(
+        &self,
+        namespace: &Namespace,
+        units: Range<UnitId>,
+    ) -> Result<Vec<StoredVector>, StoreError> {
+        let name = namespace.as_str();
+        let range = key(name, &[&id_bytes(units.start)])..key(name, &[&id_bytes(units.end)]);
+        if range.start >= range.end {
+            return Ok(Vec::new());
+        }
+        self.with(|database| vectors(&database.begin_read()?, name, range))
     }
 
     fn apply(&self, namespace: &Namespace, changes: &[StoreOp]) -> Result<(), StoreError> {
@@ -138,9 +167,10 @@ impl UnitStore for RedbStore {
 
     fn purge(&self) -> Result<(), StoreError> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
-        let fresh = guarded(&self.path, || file::rewrite(&self.path, &database))?;
+        let old = database.as_ref().expect("it is there until the store is dropped");
+        let fresh = guarded(&self.path, || file::rewrite(&self.path, old))?;
         // The old file has no name any more; dropping its handle frees it.
-        *database = fresh;
+        *database = Some(fresh);
         Ok(())
     }
 }
@@ -188,6 +218,7 @@ impl<'t> Tables<'t> {
                 let key = key(name, &[&id_bytes(vector.unit), &vector.view.to_be_bytes()]);
                 put(&mut self.vectors, &key, &record::encode_vector(&vector.values)?)
             }
+            StoreOp::DeleteVectors(id) => delete_range(&mut self.vectors, &key(name, &[&id_bytes(*id)])),
             StoreOp::PutLongitudinal(longitudinal) => {
                 put(&mut self.longitudinal, &key(name, &[]), &record::encode(longitudinal)?)
             }
@@ -289,10 +320,23 @@ fn values<T: DeserializeOwned>(
     Ok(found)
 }
 
-fn vectors(transaction: &ReadTransaction, name: &str) -> Result<Vec<StoredVector>, Failure> {
+/// All that a memory holds but its vectors.
+fn records(transaction: &ReadTransaction, name: &str) -> Result<MemorySnapshot, Failure> {
+    let mut sessions: Vec<StoredSession> = values(transaction, SESSIONS, name)?;
+    sessions.sort_by_key(|s| s.ordinal);
+    Ok(MemorySnapshot {
+        meta: values(transaction, META, name)?.pop().unwrap_or_default(),
+        sessions,
+        units: values(transaction, UNITS, name)?,
+        links: values(transaction, LINKS, name)?,
+        vectors: Vec::new(),
+        longitudinal: values(transaction, LONGITUDINAL, name)?.pop().unwrap_or_default(),
+    })
+}
+
+fn vectors(transaction: &ReadTransaction, name: &str, range: KeyRange) -> Result<Vec<StoredVector>, Failure> {
     let Some(table) = open_table(transaction, VECTORS)? else { return Ok(Vec::new()) };
     let prefix = key(name, &[]);
-    let range = under(&prefix);
     let mut found = Vec::new();
     for entry in table.range::<&[u8]>(range.start.as_slice()..range.end.as_slice())? {
         let entry = entry?;

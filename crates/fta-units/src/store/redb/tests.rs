@@ -301,6 +301,44 @@ fn check_altered(
     }
 }
 
+/// A file that is as it was closed is opened without reading all of it; a touched one is verified.
+#[test]
+fn a_noted_file_is_verified_when_it_was_touched() {
+    let directory = TempDir::new().unwrap();
+    let path = file_of(&directory);
+    filled(&path);
+    let note = directory.path().join(format!("{}.checked", path.file_name().unwrap().to_string_lossy()));
+    assert!(!note.exists(), "a small file has no note");
+    let expect = contents(&RedbStore::open_noted(&path, 0).unwrap()).unwrap();
+    assert!(note.exists());
+    let store = RedbStore::open_noted(&path, 0).unwrap();
+    assert!(!note.exists(), "an open file may change");
+    assert_eq!(contents(&store).unwrap(), expect);
+    drop(store);
+    // A byte of a page in use, in a file that was closed well and has a note.
+    let whole = fs::read(&path).unwrap();
+    let mut unseen = 0;
+    for at in (4096..whole.len()).filter(|at| whole[*at] != 0).step_by(1 + whole.len() / 60) {
+        drop(RedbStore::open_noted(&path, 0));
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[at] ^= 4;
+        fs::write(&path, &bytes).unwrap();
+        match RedbStore::open_noted(&path, 0).and_then(|store| contents(&store)) {
+            Ok(content) => {
+                unseen += 1;
+                assert_eq!(content, expect);
+            }
+            Err(error) => assert!(matches!(error, StoreError::Damaged { .. }), "{error}"),
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    assert!(unseen < 60, "{unseen}");
+    // Without its note a file is verified as ever.
+    drop(RedbStore::open_noted(&path, 0));
+    fs::write(&note, b"FTACHECK of something else").unwrap();
+    assert_eq!(contents(&RedbStore::open_noted(&path, 0).unwrap()).unwrap(), expect);
+}
+
 #[test]
 fn a_record_that_was_swapped_or_altered_is_found() {
     let record = record::encode(&conformance::sample_unit(1)).unwrap();
