@@ -15,7 +15,8 @@ pub const INT8_FROM: usize = 10_000;
 /// Which vector index, with its settings.
 ///
 /// Written as a word: `auto`, `exact`, `exact-int8`, or with the feature `faiss` `faiss:` and a factory string, as
-/// in `faiss:HNSW32`. The exact ones take a number of threads: `exact-int8 threads=2`.
+/// in `faiss:HNSW32`. The exact ones take a number of threads: `exact-int8 threads=2`; those of faiss take `threads`,
+/// `ef_construction`, `ef_search`, `probe_share` and `train_from`.
 ///
 /// # Examples
 /// ```
@@ -34,6 +35,9 @@ pub enum IndexSpec {
     Auto,
     /// An [`ExactIndex`].
     Exact(ExactConfig),
+    /// A [`FaissIndex`](crate::faiss::FaissIndex).
+    #[cfg(feature = "faiss")]
+    Faiss(crate::faiss::FaissConfig),
 }
 
 impl IndexSpec {
@@ -48,11 +52,14 @@ impl IndexSpec {
     /// [`IndexSpec::Auto`] alone.
     ///
     /// # Errors
-    /// [`IndexError::Shape`] for a dimension that the index does not take.
+    /// [`IndexError::Shape`] for a dimension that the index does not take; what
+    /// [`FaissIndex::new`](crate::faiss::FaissIndex::new) gives.
     pub fn build(&self, dim: usize, n_vectors: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
         match self {
             Self::Auto => Self::auto(n_vectors).build(dim, n_vectors),
             Self::Exact(config) => Ok(Box::new(ExactIndex::with_config(dim, *config)?)),
+            #[cfg(feature = "faiss")]
+            Self::Faiss(config) => Ok(Box::new(crate::faiss::FaissIndex::new(dim, config.clone())?)),
         }
     }
 }
@@ -68,6 +75,8 @@ impl fmt::Display for IndexSpec {
                 })?;
                 if config.threads == 1 { Ok(()) } else { write!(f, " threads={}", config.threads) }
             }
+            #[cfg(feature = "faiss")]
+            Self::Faiss(config) => write!(f, "faiss:{config}"),
         }
     }
 }
@@ -92,7 +101,17 @@ impl FromStr for IndexSpec {
             "auto" => return Err(wrong("`auto` takes no settings".to_owned())),
             "exact" => Precision::F32,
             "exact-int8" => Precision::Int8,
-            _ => return Err(wrong("expected `auto`, `exact` or `exact-int8`".to_owned())),
+            #[cfg(feature = "faiss")]
+            _ if name.starts_with("faiss:") => {
+                let config = text.trim().trim_start_matches("faiss:").parse::<crate::faiss::FaissConfig>();
+                return config.map(Self::Faiss);
+            }
+            _ if name.starts_with("faiss:") => {
+                return Err(wrong("this program was built without faiss".to_owned()));
+            }
+            _ => {
+                return Err(wrong("expected `auto`, `exact`, `exact-int8` or `faiss:` and a kind".to_owned()));
+            }
         };
         let mut config = ExactConfig { precision, ..ExactConfig::default() };
         for (key, value) in options {
@@ -126,6 +145,28 @@ mod tests {
         assert!(wrong("exact threads").contains("`threads`"));
         assert!(wrong("exact threads=0").contains("from 1 on"));
         assert!(wrong("exact ef=3").contains("`ef`"));
+    }
+
+    #[cfg(feature = "faiss")]
+    #[test]
+    fn kinds_of_faiss_take_settings() {
+        for text in ["faiss:HNSW32", "faiss:IVF,PQ48 train_from=500", "faiss:HNSW16 threads=2 ef_search=100"]
+        {
+            assert_eq!(text.parse::<IndexSpec>().expect(text).to_string(), text);
+        }
+        let wrong = |text: &str| text.parse::<IndexSpec>().expect_err(text).to_string();
+        assert!(wrong("faiss:HNWS32").contains("`HNWS32`"));
+        assert!(wrong("faiss:Flat ef=1").contains("`ef`"));
+        assert!(wrong("faiss:IVF,Flat probe_share=2").contains("`probe_share`"));
+        assert!(wrong("faiss:IVF,Flat probe_share=x").contains("`probe_share`"));
+        assert_eq!("faiss:Flat".parse::<IndexSpec>().expect("legal").build(3, 0).expect("legal").dim(), 3);
+    }
+
+    #[cfg(not(feature = "faiss"))]
+    #[test]
+    fn a_program_without_faiss_says_so() {
+        let error = "faiss:HNSW32".parse::<IndexSpec>().expect_err("no faiss").to_string();
+        assert!(error.contains("without faiss"), "{error}");
     }
 
     #[test]

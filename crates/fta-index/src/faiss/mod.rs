@@ -5,6 +5,7 @@
 //! before faiss sees them.
 
 mod build;
+mod config;
 mod cpu;
 mod disk;
 mod factory;
@@ -22,42 +23,11 @@ use crate::{
     vector::{Filter, Hit, VectorId, VectorIndex},
 };
 
+pub use config::FaissConfig;
 pub use factory::{Codes, Factory};
 
 use ffi::Native;
 use rows::Rows;
-
-/// How a [`FaissIndex`] is built and searched.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FaissConfig {
-    /// Kind of index.
-    pub factory: Factory,
-    /// Candidates that are kept while a vector is linked into a graph.
-    pub ef_construction: usize,
-    /// Candidates that are kept while a graph is searched. More than twice as many results are scanned for.
-    pub ef_search: usize,
-    /// Share of the lists that a search scans, above 0 and at most 1; at least eight are scanned.
-    pub probe_share: f32,
-    /// Vectors to wait for before lists or codes are trained; until then they are scanned. At least as many as
-    /// training cannot do without are waited for. `None`: 10,000, or 39 per list if that is more.
-    pub train_from: Option<usize>,
-    /// Threads of one call.
-    pub threads: usize,
-}
-
-impl FaissConfig {
-    /// The settings that suit most memories.
-    pub fn new(factory: Factory) -> Self {
-        Self {
-            factory,
-            ef_construction: 40,
-            ef_search: 64,
-            probe_share: 1.0 / 16.0,
-            train_from: None,
-            threads: 1,
-        }
-    }
-}
 
 /// Vectors in an index of faiss.
 ///
@@ -153,31 +123,6 @@ impl FaissIndex {
             State::Collecting(_) => None,
             State::Ready(ready) => Some(ready.factory),
         }
-    }
-}
-
-impl FaissConfig {
-    fn check(&self, dim: usize) -> Result<(), IndexError> {
-        if dim == 0 || dim >= 1 << 16 {
-            return Err(IndexError::Shape { dim, values: 0 });
-        }
-        self.factory.check(dim)?;
-        let legal = [
-            ("ef_construction", (1..=1 << 16).contains(&self.ef_construction)),
-            ("ef_search", (1..=1 << 20).contains(&self.ef_search)),
-            ("probe_share", self.probe_share > 0.0 && self.probe_share <= 1.0),
-            ("threads", (1..=1024).contains(&self.threads)),
-        ];
-        match legal.into_iter().find(|(_, legal)| !legal) {
-            Some((name, _)) => Err(IndexError::Setting { name }),
-            None => Ok(()),
-        }
-    }
-
-    /// Vectors to train at.
-    fn train_at(&self) -> usize {
-        let per_list = self.factory.lists().map_or(0, |lists| lists as usize * factory::TRAINING_PER_LIST);
-        self.train_from.unwrap_or(10_000.max(per_list)).max(self.factory.least_training())
     }
 }
 
