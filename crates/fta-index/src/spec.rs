@@ -110,7 +110,9 @@ impl FromStr for IndexSpec {
                 return Err(wrong("this program was built without faiss".to_owned()));
             }
             _ => {
-                return Err(wrong("expected `auto`, `exact`, `exact-int8` or `faiss:` and a kind".to_owned()));
+                return Err(wrong(
+                    "expected `auto`, `exact`, `exact-int8` or `faiss:` and a kind".to_owned(),
+                ));
             }
         };
         let mut config = ExactConfig { precision, ..ExactConfig::default() };

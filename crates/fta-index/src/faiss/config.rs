@@ -19,7 +19,8 @@ pub struct FaissConfig {
     /// Vectors to wait for before lists or codes are trained; until then they are scanned. At least as many as
     /// training cannot do without are waited for. `None`: 10,000, or 39 per list if that is more.
     pub train_from: Option<usize>,
-    /// Threads of one call.
+    /// Threads of a batch of searches, of training and of adding. A graph that several threads built is another one
+    /// each time.
     pub threads: usize,
 }
 
@@ -30,7 +31,7 @@ impl FaissConfig {
             factory,
             ef_construction: 40,
             ef_search: 64,
-            probe_share: 1.0 / 16.0,
+            probe_share: 1.0 / 8.0,
             train_from: None,
             threads: 1,
         }

@@ -136,14 +136,14 @@ impl Native {
     /// The `k` nearest of each query, `[n, dim]` row-major, finite; `k` is at least 1 and at most [`Native::len`].
     ///
     /// Any number of threads may search at once, as the C++ is `const` and has no state of its own beside counters
-    /// of statistics that nothing reads.
+    /// of statistics that nothing reads. One call takes one thread.
     pub(super) fn search(&self, queries: &[f32], k: usize, scope: Scope<'_>) -> Result<Found, IndexError> {
         self.assert_rows(queries);
         assert!(k > 0 && k <= self.len(), "places to fill, and no more than there are rows");
         let n = queries.len() / self.dim;
         let mut found = Found { k, scores: vec![f32::NEG_INFINITY; n * k], labels: vec![-1; n * k] };
         let parameters = self.parameters(scope)?;
-        let _threads = Threads::set(self.threads);
+        let _threads = Threads::set(1);
         // SAFETY: the index is valid and no one changes it while it is borrowed here; `queries` holds `n` vectors
         // and both outputs `n * k` places; `parameters` is null or valid, of the kind that this index takes, and
         // lives to the end of the function, as does the mask that it points to.

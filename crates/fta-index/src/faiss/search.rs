@@ -9,6 +9,8 @@ const MARGIN: usize = 8;
 const ROUNDING: f32 = 1e-6;
 /// Queries that are searched in one call.
 const BATCH: usize = 1024;
+/// Fewer queries are over before another thread has started.
+const QUERIES_WORTH_A_THREAD: usize = 8;
 /// A graph is not walked if a filter leaves fewer vectors than this, or less than a quarter of them.
 const FEW_ALLOWED: usize = 10_000;
 /// Lists that are scanned at least.
@@ -77,20 +79,44 @@ impl Ready {
         if k == 0 || self.must_scan(config, k, None) {
             return queries.chunks_exact(dim).map(|query| self.search(config, query, k, None)).collect();
         }
-        let (fetch, scope) = (self.fetch(k, None), Scope { mask: None, probes: self.probes(config) });
-        let mut all = Vec::with_capacity(queries.len() / dim);
-        for batch in queries.chunks(BATCH * dim) {
-            let batch: Vec<Query<'_>> = batch.chunks_exact(dim).map(Query::new).collect();
-            let units: Vec<f32> = batch.iter().flat_map(|query| query.unit.iter().copied()).collect();
-            let found = self.native.search(&units, fetch, scope)?;
-            for (query, (scores, labels)) in batch.iter().zip(found.queries()) {
-                all.push(match self.judge(query, self.asked(k, None), scores, labels)? {
-                    Outcome::Complete(hits) => hits,
-                    Outcome::Short | Outcome::Tied => self.scan(query, k, None)?,
-                });
+        let n = queries.len() / dim;
+        let part = n.div_ceil(config.threads.min(n / QUERIES_WORTH_A_THREAD).max(1)).clamp(1, BATCH) * dim;
+        // Threads of our own: those of faiss wait for each other in a loop, and for long where a processor is busy.
+        let mut all = Vec::with_capacity(n);
+        for parts in queries.chunks(part * config.threads) {
+            let found: Vec<Result<Vec<Vec<Hit>>, IndexError>> = std::thread::scope(|scope| {
+                let mut parts = parts.chunks(part);
+                let first = parts.next().unwrap_or_default();
+                let others: Vec<_> =
+                    parts.map(|part| scope.spawn(move || self.search_part(config, part, k))).collect();
+                let first = self.search_part(config, first, k);
+                let others = others.into_iter().map(|thread| thread.join().expect("a search does not panic"));
+                std::iter::once(first).chain(others).collect()
+            });
+            for hits in found {
+                all.extend(hits?);
             }
         }
         Ok(all)
+    }
+
+    fn search_part(
+        &self,
+        config: &FaissConfig,
+        queries: &[f32],
+        k: usize,
+    ) -> Result<Vec<Vec<Hit>>, IndexError> {
+        let scope = Scope { mask: None, probes: self.probes(config) };
+        let each: Vec<Query<'_>> = queries.chunks_exact(self.native.dim()).map(Query::new).collect();
+        let units: Vec<f32> = each.iter().flat_map(|query| query.unit.iter().copied()).collect();
+        let found = self.native.search(&units, self.fetch(k, None), scope)?;
+        let judged = each.iter().zip(found.queries()).map(|(query, (scores, labels))| {
+            match self.judge(query, self.asked(k, None), scores, labels)? {
+                Outcome::Complete(hits) => Ok(hits),
+                Outcome::Short | Outcome::Tied => self.scan(query, k, None),
+            }
+        });
+        judged.collect()
     }
 
     fn asked(&self, k: usize, mask: Option<&Mask>) -> Asked {
@@ -113,8 +139,11 @@ impl Ready {
     /// Places to ask for.
     fn fetch(&self, k: usize, mask: Option<&Mask>) -> usize {
         // Without a mask, rows that are gone take places.
-        let gone = if mask.is_none() { (k * self.rows.dead()).div_ceil(self.rows.live()) * 2 } else { 0 };
-        (k + MARGIN + gone).min(mask.map_or(self.native.len(), Mask::count))
+        let dead = if mask.is_none() { self.rows.dead() } else { 0 };
+        let gone = (k * dead).div_ceil(self.rows.live()) * 2;
+        // A kind that may miss a neighbour anyway does not look for ties.
+        let margin = if self.factory.is_scan() || dead > 0 { MARGIN } else { 0 };
+        (k + margin + gone).min(mask.map_or(self.native.len(), Mask::count))
     }
 
     fn probes(&self, config: &FaissConfig) -> usize {

@@ -43,7 +43,7 @@ def build(command):
         if kind.startswith("HNSW"):
             index.hnsw.efSearch = 64
         if kind.startswith("IVF"):
-            index.nprobe = max(8, int(index.nlist / 16))
+            index.nprobe = max(8, int(index.nlist / 8))
         version = faiss.__version__
     else:
         index = Index(ndim=base.shape[1], metric="ip", dtype=kind, connectivity=32, expansion_add=40, expansion_search=64)
