@@ -31,10 +31,12 @@ enum Kind {
     Plain,
 }
 
-/// Times of calls, and the ids that each query got.
+/// Times of calls by the clock, and the ids that each query got.
 #[derive(Default)]
 pub(crate) struct Run {
     pub(crate) seconds: Vec<f64>,
+    /// Time on processors, of all threads.
+    pub(crate) processor: Vec<f64>,
     pub(crate) ids: Vec<Vec<u64>>,
 }
 
@@ -102,13 +104,14 @@ impl Contender {
         let mut run = Run::default();
         let queries = &search.queries[search.first * DIM..(search.first + search.count) * DIM];
         for queries in queries.chunks(search.batch * DIM) {
-            let start = Instant::now();
+            let (start, start_processor) = (Instant::now(), processor_seconds());
             let hits = if search.batch == 1 {
                 vec![index.search(queries, K, None)?]
             } else {
                 index.search_batch(queries, K)?
             };
             run.seconds.push(start.elapsed().as_secs_f64());
+            run.processor.push(processor_seconds() - start_processor);
             run.ids.extend(hits.iter().map(|hits| hits.iter().map(|hit| hit.id).collect::<Vec<_>>()));
         }
         Ok(run)
@@ -136,7 +139,7 @@ fn plain(search: &Search<'_>) -> Run {
     let mut run = Run::default();
     let queries = &search.queries[search.first * DIM..(search.first + search.count) * DIM];
     for queries in queries.chunks(search.batch * DIM) {
-        let start = Instant::now();
+        let (start, start_processor) = (Instant::now(), processor_seconds());
         for query in queries.chunks_exact(DIM) {
             let mut scores: Vec<(f32, u64)> = search
                 .base
@@ -149,6 +152,7 @@ fn plain(search: &Search<'_>) -> Run {
             run.ids.push(scores[..k].iter().map(|(_, id)| *id).collect());
         }
         run.seconds.push(start.elapsed().as_secs_f64());
+        run.processor.push(processor_seconds() - start_processor);
     }
     run
 }
@@ -185,4 +189,19 @@ fn read(values: &[f32]) -> u32 {
 fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * 4096)
+}
+
+/// What all threads of this process have computed.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the standard library knows no clock of processors")]
+fn processor_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to `time` alone.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    if code == 0 { time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64 } else { 0.0 }
+}
+
+#[cfg(not(unix))]
+fn processor_seconds() -> f64 {
+    0.0
 }

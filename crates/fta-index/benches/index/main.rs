@@ -190,6 +190,7 @@ fn block(
 /// Adds a run; the ids of a query stand at its place.
 fn append(all: &mut Run, run: Run, search: Search<'_>) {
     all.seconds.extend(run.seconds);
+    all.processor.extend(run.processor);
     all.ids.resize(N_QUERIES, Vec::new());
     for (at, ids) in run.ids.into_iter().enumerate() {
         all.ids[search.first + at] = ids;
@@ -209,6 +210,7 @@ fn row(
         seconds
     };
     let (single_seconds, batch_seconds) = (sorted(&single.seconds), sorted(&batch.seconds));
+    let (single_processor, batch_processor) = (sorted(&single.processor), sorted(&batch.processor));
     let at = |seconds: &[f64], share: f64| seconds[((seconds.len() - 1) as f64 * share).round() as usize];
     Row {
         size,
@@ -218,10 +220,14 @@ fn row(
         batch_ratio: 0.0,
         single_against_wheel: None,
         batch_against_wheel: None,
+        single_processor_against_wheel: None,
+        batch_processor_against_wheel: None,
         recall_at_10: recall(&batch.ids, truth),
         p50_ms: 1e3 * at(&single_seconds, 0.5),
         p99_ms: 1e3 * at(&single_seconds, 0.99),
         least_ms: 1e3 * single_seconds[0],
+        processor_ms: 1e3 * at(&single_processor, 0.5),
+        processor_ms_in_batches: 1e3 * at(&batch_processor, 0.5) / BATCH as f64,
         queries_per_second: BATCH as f64 / at(&batch_seconds, 0.5),
         most_queries_per_second: BATCH as f64 / batch_seconds[0],
         build_seconds: contender.build_seconds,

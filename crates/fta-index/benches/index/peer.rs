@@ -75,7 +75,7 @@ impl Peer {
         };
         let ids = reply["labels"].as_array().into_iter().flatten();
         let ids = ids.map(|row| numbers(row).into_iter().map(|id| id as u64).collect()).collect();
-        Ok(Run { seconds: numbers(&reply["seconds"]), ids })
+        Ok(Run { seconds: numbers(&reply["seconds"]), processor: numbers(&reply["processor"]), ids })
     }
 }
 

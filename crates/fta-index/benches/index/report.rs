@@ -16,10 +16,16 @@ pub(crate) struct Row {
     /// The same against the same kind in the wheel of faiss.
     pub(crate) single_against_wheel: Option<f64>,
     pub(crate) batch_against_wheel: Option<f64>,
+    /// The same by time on processors, which other programs disturb less.
+    pub(crate) single_processor_against_wheel: Option<f64>,
+    pub(crate) batch_processor_against_wheel: Option<f64>,
     pub(crate) recall_at_10: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
     pub(crate) least_ms: f64,
+    /// Median time on processors per query.
+    pub(crate) processor_ms: f64,
+    pub(crate) processor_ms_in_batches: f64,
     /// Of batches of 64, by the median and by the best.
     pub(crate) queries_per_second: f64,
     pub(crate) most_queries_per_second: f64,
@@ -51,18 +57,21 @@ pub(crate) struct Report {
 
 /// Fills in what is relative to others of the same size and threads.
 pub(crate) fn compare(rows: &mut [Row]) {
-    let all: Vec<(String, f64, f64)> =
-        rows.iter().map(|row| (row.name.clone(), row.p50_ms, row.queries_per_second)).collect();
-    let find = |name: &str| all.iter().find(|(other, ..)| other == name);
+    let values =
+        |row: &Row| (row.p50_ms, row.queries_per_second, row.processor_ms, row.processor_ms_in_batches);
+    let all: Vec<(String, _)> = rows.iter().map(|row| (row.name.clone(), values(row))).collect();
+    let find = |name: &str| all.iter().find(|(other, _)| other == name);
     for row in rows {
-        if let Some((_, p50, queries)) = find("exact f32") {
+        if let Some((_, (p50, queries, ..))) = find("exact f32") {
             row.single_ratio = p50 / row.p50_ms;
             row.batch_ratio = row.queries_per_second / queries;
         }
         let wheel = row.name.strip_prefix("faiss ").and_then(|kind| find(&format!("wheel {kind}")));
-        if let Some((_, p50, queries)) = wheel {
+        if let Some((_, (p50, queries, single, batch))) = wheel {
             row.single_against_wheel = Some(p50 / row.p50_ms);
             row.batch_against_wheel = Some(row.queries_per_second / queries);
+            row.single_processor_against_wheel = Some(single / row.processor_ms);
+            row.batch_processor_against_wheel = Some(batch / row.processor_ms_in_batches);
         }
     }
 }
@@ -80,16 +89,16 @@ impl Report {
             if self.peers.is_empty() { "none".to_owned() } else { self.peers.join(", ") }
         );
         text.push_str(
-            "| vectors | threads | index | 1q x | b64 x | 1q x wheel | b64 x wheel | recall@10 | p50 ms | p99 ms | \
-             least ms | q/s b64 | best q/s | build s | bytes/vector |\n",
+            "| vectors | threads | index | 1q x | b64 x | 1q x wheel | b64 x wheel | 1q x wheel, cpu | b64 x wheel, cpu | recall@10 | p50 ms | p99 ms | \
+             least ms | cpu ms | cpu ms b64 | q/s b64 | best q/s | build s | bytes/vector |\n",
         );
-        text.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        text.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         let optional =
             |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
         for row in &self.rows {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.2} | {:.2} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.0} | {:.0} | {:.1} | {} |",
+                "| {} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.0} | {:.0} | {:.1} | {} |",
                 row.size,
                 row.threads,
                 row.name,
@@ -97,10 +106,14 @@ impl Report {
                 row.batch_ratio,
                 optional(row.single_against_wheel, 2),
                 optional(row.batch_against_wheel, 2),
+                optional(row.single_processor_against_wheel, 2),
+                optional(row.batch_processor_against_wheel, 2),
                 row.recall_at_10,
                 row.p50_ms,
                 row.p99_ms,
                 row.least_ms,
+                row.processor_ms,
+                row.processor_ms_in_batches,
                 row.queries_per_second,
                 row.most_queries_per_second,
                 row.build_seconds,

@@ -3,7 +3,7 @@
     {"do": "data", "base": FILE, "queries": FILE, "dim": 384}
     {"do": "build", "name": "wheel HNSW32", "threads": 1}      -> {"seconds": ..., "version": ...}
     {"do": "search", "name": ..., "first": 0, "count": 64, "batch": 1, "threads": 1}
-                                                              -> {"seconds": [per call], "labels": [[...], ...]}
+                                                              -> {"seconds": [per call], "processor": [per call], "labels": [[...], ...]}
 
 Names are "wheel " and a factory string of faiss, or "usearch f32".
 """
@@ -58,17 +58,18 @@ def search(command):
     batch, threads = command["batch"], command["threads"]
     faiss.omp_set_num_threads(threads)
     wheel = command["name"].startswith("wheel")
-    seconds, labels = [], []
+    seconds, processor, labels = [], [], []
     for first in range(command["first"], command["first"] + command["count"], batch):
         queries = data["queries"][first : first + batch]
-        start = time.perf_counter()
+        start, start_processor = time.perf_counter(), time.process_time()
         if wheel:
             found = index.search(queries, K)[1]
         else:
             found = index.search(queries, K, threads=threads).keys
         seconds.append(time.perf_counter() - start)
+        processor.append(time.process_time() - start_processor)
         labels.extend(np.asarray(found).reshape(len(queries), -1).tolist())
-    return {"seconds": seconds, "labels": labels}
+    return {"seconds": seconds, "processor": processor, "labels": labels}
 
 
 for line in sys.stdin:
