@@ -52,8 +52,8 @@ impl IndexSpec {
     /// [`IndexSpec::Auto`] alone.
     ///
     /// # Errors
-    /// [`IndexError::Shape`] for a dimension that the index does not take; what
-    /// [`FaissIndex::new`](crate::faiss::FaissIndex::new) gives.
+    /// [`IndexError::Shape`] for a dimension that the index does not take; [`IndexError::Spec`],
+    /// [`IndexError::Setting`] and [`IndexError::Processor`] for what faiss or this machine does not take.
     pub fn build(&self, dim: usize, n_vectors: usize) -> Result<Box<dyn VectorIndex>, IndexError> {
         match self {
             Self::Auto => Self::auto(n_vectors).build(dim, n_vectors),

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use super::factory::{Factory, TRAINING_PER_LIST};
 use crate::error::IndexError;
 
-/// How a [`FaissIndex`] is built and searched.
+/// How a [`FaissIndex`](super::FaissIndex) is built and searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaissConfig {
     /// Kind of index.

@@ -1,4 +1,4 @@
-//! Files of a [`FaissIndex`](super::FaissIndex), in three sections:
+//! Files of a [`FaissIndex`], in three sections:
 //!
 //! | section | what |
 //! |---|---|
