@@ -3,6 +3,7 @@
 mod exact;
 #[cfg(feature = "candle")]
 mod minilm;
+mod opened;
 mod traits;
 #[cfg(feature = "weights")]
 mod weights;
