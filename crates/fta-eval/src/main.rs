@@ -11,10 +11,13 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use fta_eval::{
-    bench::{Preset, Selection, Step, answers, arms::Arm, cost, coverage, embedder, retrieval, temporal},
+    bench::{
+        Preset, Selection, Step, answers, arms::Arm, cost, coverage, embedder, growth, retrieval, temporal,
+    },
     datasets::{self, Format, Loaded},
 };
 use fta_mem::{
+    index::IndexSpec,
     llm::candle::GgufTokenizer,
     profile::{LocalConfig, Profile},
 };
@@ -67,6 +70,24 @@ enum Command {
         /// Whose tokenizer counts: a GGUF file, or the name of a model that `fta setup --model` fetched.
         #[arg(long, default_value = "qwen2.5-coder-0.5b", value_name = "FILE|NAME")]
         tokenizer: String,
+    },
+    /// What a memory costs as it grows: bytes of a unit on disk and in memory, time to open and to search.
+    Growth {
+        /// Numbers of units.
+        #[arg(long, value_delimiter = ',', default_value = "1000,100000", value_name = "NUMBERS")]
+        units: Vec<usize>,
+        /// The vector index.
+        #[arg(long, default_value = "auto", value_name = "INDEX")]
+        index: IndexSpec,
+        /// Where memories are made, and removed again; a million units take 14 GB.
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+        /// Write one JSON object per size to this file.
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Only open the memory in this directory, and say what that takes.
+        #[arg(long, hide = true, value_name = "DIR")]
+        open: Option<PathBuf>,
     },
     /// What is in a data file, and what is odd about it.
     Inspect {
@@ -167,6 +188,34 @@ async fn run(command: Command) -> anyhow::Result<()> {
             bar.finish_and_clear();
             print!("{}", report.render());
             write_lines(common.json.as_deref(), &report.steps)
+        }
+        Command::Growth { index, open: Some(directory), .. } => {
+            println!("{}", serde_json::to_string(&growth::open(&directory, index).await?)?);
+            Ok(())
+        }
+        Command::Growth { units, index, directory, json, open: None } => {
+            let program = std::env::current_exe()?;
+            let mut rows = Vec::with_capacity(units.len());
+            for &units in &units {
+                let parent = directory.clone().unwrap_or_else(std::env::temp_dir);
+                let folder = parent.join(format!("fta-growth-{}-{units}", std::process::id()));
+                let open = || {
+                    let mut command = std::process::Command::new(&program);
+                    command.args(["growth", "--index", &index.to_string(), "--open"]).arg(&folder);
+                    command
+                };
+                // Writing a store waits for nobody, and makes a runtime of its own.
+                let row = tokio::task::block_in_place(|| {
+                    std::thread::scope(|scope| {
+                        let run = scope.spawn(|| growth::run(units, &index, &folder, &open));
+                        run.join().expect("a run does not panic")
+                    })
+                });
+                let _ = std::fs::remove_dir_all(&folder);
+                rows.push(row?);
+            }
+            print!("{}", growth::render(&rows));
+            write_lines(json.as_deref(), &rows)
         }
         Command::Inspect { common } => {
             let report = common.load()?.report;

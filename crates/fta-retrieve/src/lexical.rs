@@ -32,8 +32,10 @@ pub fn stems(text: &str) -> Vec<String> {
         .collect()
 }
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone)]
 struct Document {
+    id: UnitId,
+    /// Terms with their frequency.
     terms: Vec<(u32, u32)>,
     length: u32,
 }
@@ -42,9 +44,12 @@ struct Document {
 #[derive(Debug, Default, Clone)]
 pub struct Bm25 {
     vocabulary: HashMap<String, u32>,
-    /// Term to documents with the term's frequency, in id order.
-    postings: Vec<BTreeMap<UnitId, u32>>,
-    documents: BTreeMap<UnitId, Document>,
+    /// Term to places of documents, with the term's frequency.
+    postings: Vec<Vec<(u32, u32)>>,
+    /// By place; a place that was given up is `None` until it is taken again.
+    documents: Vec<Option<Document>>,
+    place_of: HashMap<UnitId, u32>,
+    free: Vec<u32>,
     total_length: u64,
 }
 
@@ -58,42 +63,51 @@ impl Bm25 {
             let next = self.vocabulary.len() as u32;
             let term = *self.vocabulary.entry(stem).or_insert(next);
             if term as usize == self.postings.len() {
-                self.postings.push(BTreeMap::new());
+                self.postings.push(Vec::new());
             }
             *counts.entry(term).or_default() += 1;
             length += 1;
         }
+        let place = self.free.pop().unwrap_or(self.documents.len() as u32);
         for (&term, &count) in &counts {
-            self.postings[term as usize].insert(id, count);
+            self.postings[term as usize].push((place, count));
         }
         self.total_length += u64::from(length);
-        self.documents.insert(id, Document { terms: counts.into_iter().collect(), length });
+        let document = Some(Document { id, terms: counts.into_iter().collect(), length });
+        match self.documents.get_mut(place as usize) {
+            Some(given_up) => *given_up = document,
+            None => self.documents.push(document),
+        }
+        self.place_of.insert(id, place);
     }
 
     /// Removes a document, if it is there.
     pub fn remove(&mut self, id: UnitId) {
-        if let Some(document) = self.documents.remove(&id) {
+        let Some(place) = self.place_of.remove(&id) else { return };
+        if let Some(document) = self.documents[place as usize].take() {
             self.total_length -= u64::from(document.length);
             for (term, _) in document.terms {
-                self.postings[term as usize].remove(&id);
+                self.postings[term as usize].retain(|&(other, _)| other != place);
             }
         }
+        self.free.push(place);
     }
 
     /// Number of documents.
     pub fn len(&self) -> usize {
-        self.documents.len()
+        self.place_of.len()
     }
 
     /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
-        self.documents.is_empty()
+        self.place_of.is_empty()
     }
 
     /// BM25 scores of the documents that share a word with the query, scaled so that the best is 1.
     pub fn scores(&self, query: &str) -> BTreeMap<UnitId, f32> {
-        let mut scores: BTreeMap<UnitId, f32> = BTreeMap::new();
-        let n = self.documents.len() as f32;
+        // By place: a sum for each document costs less than a look-up for each posting.
+        let mut sums = vec![0.0_f32; self.documents.len()];
+        let n = self.len() as f32;
         let mean_length = (self.total_length as f32 / n.max(1.0)).max(1.0);
         let mut seen = Vec::new();
         for stem in stems(query) {
@@ -105,20 +119,19 @@ impl Bm25 {
             let postings = &self.postings[term as usize];
             let df = postings.len() as f32;
             let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
-            for (&id, &count) in postings {
-                let length = self.documents[&id].length as f32;
+            for &(place, count) in postings {
+                let length = self.documents[place as usize].as_ref().map_or(0, |d| d.length) as f32;
                 let tf = count as f32;
                 let weight = tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean_length));
-                *scores.entry(id).or_default() += idf * weight;
+                sums[place as usize] += idf * weight;
             }
         }
-        let best = scores.values().copied().fold(0.0, f32::max);
-        if best > 0.0 {
-            for score in scores.values_mut() {
-                *score /= best;
-            }
-        }
-        scores
+        let best = sums.iter().copied().fold(0.0, f32::max);
+        let found = self.documents.iter().zip(sums).filter(|(_, sum)| *sum > 0.0);
+        let mut scores: Vec<(UnitId, f32)> =
+            found.filter_map(|(document, sum)| Some((document.as_ref()?.id, sum / best))).collect();
+        scores.sort_unstable_by_key(|(id, _)| *id);
+        scores.into_iter().collect()
     }
 }
 
@@ -155,5 +168,27 @@ mod tests {
         assert_eq!(index.scores("violin lesson"), before);
         index.insert(UnitId(1), "drum");
         assert!(index.scores("violin").is_empty());
+    }
+
+    #[test]
+    fn scores_do_not_depend_on_the_history() {
+        let text = |i: u64| format!("word{} word{} word{} always", i % 7, i % 5, i * i % 11);
+        let (mut plain, mut changed) = (Bm25::default(), Bm25::default());
+        for i in 0..40 {
+            plain.insert(UnitId(i), &text(i));
+        }
+        for i in (0..60).rev() {
+            changed.insert(UnitId(i), "word1 always other");
+        }
+        for i in (40..60).chain((0..40).step_by(3)) {
+            changed.remove(UnitId(i));
+        }
+        for i in 0..40 {
+            changed.insert(UnitId(i), &text(i));
+        }
+        assert_eq!(changed.len(), 40);
+        for query in ["word1 word3", "always word10", "other"] {
+            assert_eq!(changed.scores(query), plain.scores(query), "{query}");
+        }
     }
 }

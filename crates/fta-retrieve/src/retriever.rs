@@ -11,7 +11,7 @@ use crate::{
     cue::cue_score,
     packet::UnitScore,
     query::Query,
-    views::{CONTEXT, MAX_VIEWS, RHO, unit_view, vector_id},
+    views::{CONTEXT, RHO, most_views, unit_view, vector_id},
 };
 
 /// A unit and its score.
@@ -92,13 +92,20 @@ fn similarities(
         let near = index.search(query_vector, config.candidates, None)?;
         let mut units: BTreeSet<UnitId> = near.iter().map(|hit| unit_view(hit.id).0).collect();
         let mut by_words: Vec<(&UnitId, &f32)> = words.iter().collect();
-        by_words.sort_by(|a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
-        units.extend(by_words.into_iter().take(config.candidates / 4).map(|(id, _)| *id));
+        let n_by_words = config.candidates / 4;
+        if by_words.len() > n_by_words {
+            by_words.select_nth_unstable_by(n_by_words, |a, b| b.1.total_cmp(a.1).then(a.0.cmp(b.0)));
+            by_words.truncate(n_by_words);
+        }
+        units.extend(by_words.into_iter().map(|(id, _)| *id));
         // The units next to a candidate get a score of their own, so that adjacency does not depend on the bound.
         let neighbours: Vec<UnitId> = units.iter().flat_map(|&id| adjacent(corpus, id)).collect();
         units.extend(neighbours);
-        let ids: Vec<u64> =
-            units.iter().flat_map(|&unit| (0..MAX_VIEWS).map(move |view| vector_id(unit, view))).collect();
+        let views = |&id: &UnitId| {
+            let n_views = corpus.unit(id).map_or(0, most_views);
+            (0..n_views).map(move |view| vector_id(id, view))
+        };
+        let ids: Vec<u64> = units.iter().flat_map(views).collect();
         index.search_among(query_vector, ids.len(), &ids)?
     };
     let mut similarities: BTreeMap<UnitId, ViewScores> = BTreeMap::new();

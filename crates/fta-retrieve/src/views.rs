@@ -30,6 +30,12 @@ pub fn unit_view(id: u64) -> (UnitId, View) {
     (UnitId(id >> 16), (id & 0xffff) as View)
 }
 
+/// One past the highest view that this unit can have.
+pub fn most_views(unit: &Unit) -> View {
+    // A corrected unit has one sentence, whatever it quotes; the last view is a caption.
+    FIRST_SENTENCE + unit.evidence.quotes.len().clamp(1, MAX_SENTENCES) as View + 1
+}
+
 /// A text to embed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewText {
@@ -184,6 +190,7 @@ mod tests {
         unit.provenance.corrected_at = unit.time.said_at;
         let views = view_texts(&unit, &stored.session);
         assert!(views.len() == 3 && views.iter().all(|v| !v.text.contains("rowed")), "{views:?}");
+        assert!(views.iter().all(|v| v.view < most_views(&unit)));
     }
 
     #[test]
@@ -195,6 +202,7 @@ mod tests {
         unit.evidence.quotes = (0..MAX_SENTENCES as u32 + 9).map(|i| quote(0, i * 5, i * 5 + 4)).collect();
         let mut views: Vec<View> = view_texts(&unit, &stored.session).iter().map(|v| v.view).collect();
         assert_eq!(views.iter().max(), Some(&(MAX_VIEWS - 1)));
+        assert_eq!(most_views(&unit), MAX_VIEWS);
         let n_views = views.len();
         views.dedup();
         assert_eq!(views.len(), n_views);

@@ -2,6 +2,7 @@
 //!
 //! Needs the embedding model in the cache: `cargo xtask setup` fetches it, `cargo xtask test` runs that first.
 
+mod backends;
 mod memory;
 mod model;
 mod usage;
@@ -52,8 +53,19 @@ fn fta_with_input(data: &Path, arguments: &[&str], input: &str) -> Ran {
 
 fn command(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fta"));
-    let settings =
-        ["USER", "OFFLINE", "CONFIG", "PROFILE", "LLM_URL", "LLM_MODEL", "LLM_KEY", "LOCAL_MODEL", "STEPS"];
+    let settings = [
+        "USER",
+        "OFFLINE",
+        "CONFIG",
+        "EMBEDDER",
+        "INDEX",
+        "PROFILE",
+        "LLM_URL",
+        "LLM_MODEL",
+        "LLM_KEY",
+        "LOCAL_MODEL",
+        "STEPS",
+    ];
     for setting in settings {
         command.env_remove(format!("FTA_{setting}"));
     }

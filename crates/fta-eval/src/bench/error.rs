@@ -48,4 +48,10 @@ pub enum BenchError {
         /// The cause.
         source: Box<fta_mem::units::StoreError>,
     },
+    /// A made memory failed.
+    #[error("made memory failed")]
+    Growth(#[from] fta_mem::Error),
+    /// The operating system refused.
+    #[error("operating system refused")]
+    Io(#[from] std::io::Error),
 }

@@ -9,6 +9,7 @@ pub mod cost;
 pub mod coverage;
 mod embedder;
 mod error;
+pub mod growth;
 mod memory;
 pub mod retrieval;
 pub mod stand_in;

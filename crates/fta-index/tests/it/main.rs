@@ -5,6 +5,7 @@ mod exact;
 mod faiss;
 #[cfg(feature = "candle")]
 mod minilm;
+mod opened;
 mod traits;
 #[cfg(feature = "weights")]
 mod weights;
