@@ -150,34 +150,62 @@ fn is_native(all: &[Package], package: &Package, feature: &str) -> bool {
         })
 }
 
-/// Variables that every build gets: the C++ is compiled through ccache where that is installed, and for an older
-/// processor where this one lacks what the configuration of the workspace asks for.
-pub(crate) fn environment() -> Vec<(&'static str, &'static str)> {
-    static ENVIRONMENT: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
-        let unset = |name| std::env::var_os(name).is_none();
-        let mut environment = Vec::new();
-        if unset("CMAKE_CXX_COMPILER_LAUNCHER") && MISSING.is_empty() && responds("ccache", &["--version"]) {
-            environment.push(("CMAKE_CXX_COMPILER_LAUNCHER", "ccache"));
-        }
-        if unset(FLAGS) && is_old_processor() {
-            environment.push((FLAGS, "-march=x86-64"));
-        }
-        environment
-    });
-    ENVIRONMENT.clone()
+/// Variables that a command of cargo gets: the C++ is compiled through ccache where that is installed, and for this
+/// processor where the configuration of the workspace asks for more or, in a release build, for less.
+pub(crate) fn environment(arguments: &[&str]) -> Vec<(&'static str, &'static str)> {
+    let unset = |name| std::env::var_os(name).is_none();
+    let mut environment = Vec::new();
+    if unset(LAUNCHER) && MISSING.is_empty() && *CCACHE {
+        environment.push((LAUNCHER, "ccache"));
+    }
+    // Tests keep the common level, so that `cargo test` and this build the same.
+    let is_release = arguments.contains(&"--release") || arguments.first() == Some(&"bench");
+    let flags = match level() {
+        Level::Old => Some("-march=x86-64"),
+        Level::V4 if is_release => Some("-march=x86-64-v4"),
+        Level::V3 | Level::V4 => None,
+    };
+    environment.extend(flags.filter(|_| unset(FLAGS)).map(|flags| (FLAGS, flags)));
+    environment
 }
 
+const LAUNCHER: &str = "CMAKE_CXX_COMPILER_LAUNCHER";
 /// Set to `-march=x86-64-v3` by `.cargo/config.toml`.
 const FLAGS: &str = "CXXFLAGS_x86_64_unknown_linux_gnu";
 
-#[cfg(target_arch = "x86_64")]
-fn is_old_processor() -> bool {
-    !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2"))
+static CCACHE: LazyLock<bool> = LazyLock::new(|| responds("ccache", &["--version"]));
+
+/// What this processor can run.
+enum Level {
+    Old,
+    V3,
+    V4,
 }
 
+#[cfg(target_arch = "x86_64")]
+fn level() -> Level {
+    let v3 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("movbe");
+    let v4 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    match (v3, v4) {
+        (false, _) => Level::Old,
+        (true, false) => Level::V3,
+        (true, true) => Level::V4,
+    }
+}
+
+/// The variable is for x86-64 alone.
 #[cfg(not(target_arch = "x86_64"))]
-fn is_old_processor() -> bool {
-    false
+fn level() -> Level {
+    Level::V3
 }
 
 fn has_cmake() -> bool {

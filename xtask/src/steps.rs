@@ -92,7 +92,7 @@ pub(crate) fn docs(workspace: &Workspace) -> Result<Done> {
 /// Runs cargo in the root of the workspace.
 pub(crate) fn cargo(workspace: &Workspace, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let mut environment = environment.to_vec();
-    environment.extend(native::environment());
+    environment.extend(native::environment(arguments));
     run(workspace, Path::new(&cargo_program()), arguments, &environment)
 }
 
