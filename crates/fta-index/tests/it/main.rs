@@ -1,5 +1,6 @@
 //! The crate as its users see it.
 
+mod conformance;
 mod exact;
 #[cfg(feature = "faiss")]
 mod faiss;
