@@ -2,7 +2,7 @@
 
 use fta_index::{
     ExactIndex, IndexError, Label, VectorId, VectorIndex,
-    conformance::{self, Bounds},
+    conformance::{self, Bounds, Oracle},
     faiss::{Factory, FaissConfig, FaissIndex},
 };
 
@@ -221,5 +221,52 @@ fn threads_change_no_result() {
         assert_eq!(batch, one.search_batch(&queries, 5).expect("legal queries"), "{factory}");
         let single = queries.chunks_exact(dim).map(|query| one.search(query, 5, None).expect("legal"));
         assert_eq!(batch, single.collect::<Vec<_>>(), "{factory}");
+    }
+}
+
+#[test]
+fn a_life_of_additions_removals_and_restarts_keeps_every_vector() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("index");
+    let dim = 8;
+    let pool = vectors(3000, dim, 8);
+    for (factory, score_error) in [
+        ("Flat", 1e-5),
+        ("HNSW8", 1e-5),
+        ("IVF,Flat", 1e-5),
+        ("SQ8", 0.5),
+        ("IVF,SQ8", 0.5),
+        ("IVF4,PQ4", 1.0),
+    ] {
+        let bounds = Bounds { recall: 0.0, score_error };
+        let mut index = boxed(dim, early(factory));
+        let mut oracle = Oracle::default();
+        for step in 0..60_usize {
+            let ids: Vec<VectorId> =
+                (0..70).map(|i| ((step * 53 + i * (1 + step % 7)) % 900) as u64).collect();
+            let first = step * 47 % 2900;
+            match step % 4 {
+                3 => assert_eq!(index.remove(&ids).expect("removal"), oracle.remove(&ids)),
+                _ => {
+                    let rows = &pool[first * dim..(first + ids.len()) * dim];
+                    index.add(&ids, rows).expect("legal vectors");
+                    oracle.add(&ids, rows);
+                }
+            }
+            if step % 5 == 4 {
+                let label = Label { model_id: factory.to_owned(), generation: step as u64 };
+                index.save(&path, &label).expect("saving");
+                index = boxed(dim, early(factory));
+                assert_eq!(index.load(&path).expect("loading"), label);
+            }
+            assert_eq!(index.len(), oracle.len(), "{factory}");
+            let query = &pool[first * dim..(first + 1) * dim];
+            for k in [1, 10, usize::MAX] {
+                let found = index.search(query, k, None).expect("a legal query");
+                oracle.compare_within(bounds, (query, k), |_| true, &found);
+                let odd = index.search(query, k, Some(&|id| id % 2 == 1)).expect("a legal query");
+                oracle.compare_within(bounds, (query, k), |id| id % 2 == 1, &odd);
+            }
+        }
     }
 }
