@@ -16,7 +16,8 @@ pub(crate) const K: usize = 10;
 /// Something that searches.
 pub(crate) struct Contender {
     pub(crate) name: String,
-    pub(crate) build_seconds: f64,
+    /// By the clock, and on processors.
+    pub(crate) build_seconds: [f64; 2],
     /// Of the process, by what it grew while the index was built; not for peers.
     pub(crate) bytes_per_vector: Option<f64>,
     kind: Kind,
@@ -55,7 +56,7 @@ impl Contender {
     /// Builds one of [`ours`] on one thread.
     pub(crate) fn build(name: &str, base: &[f32], ids: &[u64]) -> Result<Self> {
         let before = resident_bytes();
-        let start = Instant::now();
+        let (start, start_processor) = (Instant::now(), processor_seconds());
         let kind = match name {
             "plain loop" => Kind::Plain,
             "exact f32" => Kind::Exact(Precision::F32, exact(Precision::F32, 1, base, ids)?),
@@ -71,13 +72,13 @@ impl Contender {
             #[cfg(not(feature = "faiss"))]
             _ => anyhow::bail!("there is no back end `{name}` in this build"),
         };
-        let build_seconds = start.elapsed().as_secs_f64();
+        let build_seconds = [start.elapsed().as_secs_f64(), processor_seconds() - start_processor];
         let grown = resident_bytes().zip(before).map(|(after, before)| after.saturating_sub(before) as f64);
         let bytes_per_vector = grown.map(|bytes| bytes / ids.len() as f64);
         Ok(Self { name: name.to_owned(), build_seconds, bytes_per_vector, kind })
     }
 
-    pub(crate) fn peer(name: &str, build_seconds: f64) -> Self {
+    pub(crate) fn peer(name: &str, build_seconds: [f64; 2]) -> Self {
         Self { name: name.to_owned(), build_seconds, bytes_per_vector: None, kind: Kind::Peer }
     }
 

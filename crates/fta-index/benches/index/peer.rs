@@ -58,11 +58,12 @@ impl Peer {
         self.ask(&json!({"do": "data", "base": base, "queries": queries, "dim": DIM})).map(drop)
     }
 
-    /// Builds an index on one thread; gives seconds and the version of the library.
-    pub(crate) fn build(&mut self, name: &str) -> Result<(f64, String)> {
+    /// Builds an index on one thread; gives seconds by the clock and on processors, and the version of the library.
+    pub(crate) fn build(&mut self, name: &str) -> Result<([f64; 2], String)> {
         let reply = self.ask(&json!({"do": "build", "name": name, "threads": 1}))?;
         let seconds = reply["seconds"].as_f64().context("no seconds")?;
-        Ok((seconds, reply["version"].as_str().unwrap_or_default().to_owned()))
+        let processor = reply["processor"].as_f64().context("no time on processors")?;
+        Ok(([seconds, processor], reply["version"].as_str().unwrap_or_default().to_owned()))
     }
 
     pub(crate) fn search(&mut self, name: &str, search: &Search<'_>) -> Result<Run> {

@@ -30,6 +30,7 @@ pub(crate) struct Row {
     pub(crate) queries_per_second: f64,
     pub(crate) most_queries_per_second: f64,
     pub(crate) build_seconds: f64,
+    pub(crate) build_processor_seconds: f64,
     pub(crate) bytes_per_vector: Option<f64>,
 }
 
@@ -90,15 +91,15 @@ impl Report {
         );
         text.push_str(
             "| vectors | threads | index | 1q x | b64 x | 1q x wheel | b64 x wheel | 1q x wheel, cpu | b64 x wheel, cpu | recall@10 | p50 ms | p99 ms | \
-             least ms | cpu ms | cpu ms b64 | q/s b64 | best q/s | build s | bytes/vector |\n",
+             least ms | cpu ms | cpu ms b64 | q/s b64 | best q/s | build s | build cpu s | bytes/vector |\n",
         );
-        text.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        text.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         let optional =
             |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
         for row in &self.rows {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.0} | {:.0} | {:.1} | {} |",
+                "| {} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.0} | {:.0} | {:.1} | {:.1} | {} |",
                 row.size,
                 row.threads,
                 row.name,
@@ -117,6 +118,7 @@ impl Report {
                 row.queries_per_second,
                 row.most_queries_per_second,
                 row.build_seconds,
+                row.build_processor_seconds,
                 optional(row.bytes_per_vector, 0),
             );
         }
