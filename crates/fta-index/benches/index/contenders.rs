@@ -4,7 +4,7 @@ use std::{hint::black_box, time::Instant};
 
 use anyhow::{Context as _, Result};
 use fta_index::{
-    ExactIndex, VectorIndex,
+    ExactIndex, Label, VectorIndex,
     exact::{ExactConfig, Precision},
 };
 
@@ -18,7 +18,7 @@ pub(crate) struct Contender {
     pub(crate) name: String,
     /// By the clock, and on processors.
     pub(crate) build_seconds: [f64; 2],
-    /// Of the process, by what it grew while the index was built; not for peers.
+    /// Of its file, which holds what it holds in memory but for the table of ids; not for peers.
     pub(crate) bytes_per_vector: Option<f64>,
     kind: Kind,
 }
@@ -55,7 +55,6 @@ pub(crate) fn ours() -> Vec<String> {
 impl Contender {
     /// Builds one of [`ours`] on one thread.
     pub(crate) fn build(name: &str, base: &[f32], ids: &[u64]) -> Result<Self> {
-        let before = resident_bytes();
         let (start, start_processor) = (Instant::now(), processor_seconds());
         let kind = match name {
             "plain loop" => Kind::Plain,
@@ -73,9 +72,24 @@ impl Contender {
             _ => anyhow::bail!("there is no back end `{name}` in this build"),
         };
         let build_seconds = [start.elapsed().as_secs_f64(), processor_seconds() - start_processor];
-        let grown = resident_bytes().zip(before).map(|(after, before)| after.saturating_sub(before) as f64);
-        let bytes_per_vector = grown.map(|bytes| bytes / ids.len() as f64);
-        Ok(Self { name: name.to_owned(), build_seconds, bytes_per_vector, kind })
+        let mut contender = Self { name: name.to_owned(), build_seconds, bytes_per_vector: None, kind };
+        if let Some(index) = contender.index() {
+            let folder = tempfile::tempdir()?;
+            let path = folder.path().join("index");
+            index.save(&path, &Label::default())?;
+            contender.bytes_per_vector = Some(std::fs::metadata(path)?.len() as f64 / ids.len() as f64);
+        }
+        Ok(contender)
+    }
+
+    /// The index, of those that are ours.
+    fn index(&self) -> Option<&dyn VectorIndex> {
+        match &self.kind {
+            Kind::Exact(_, index) => Some(index),
+            #[cfg(feature = "faiss")]
+            Kind::Faiss(index) => Some(index),
+            Kind::Peer | Kind::Plain => None,
+        }
     }
 
     pub(crate) fn peer(name: &str, build_seconds: [f64; 2]) -> Self {
@@ -95,12 +109,11 @@ impl Contender {
 
     /// Searches `count` queries from `first` on, `batch` in a call.
     pub(crate) fn run(&self, search: Search<'_>, peer: Option<&mut Peer>) -> Result<Run> {
-        let index: &dyn VectorIndex = match &self.kind {
-            Kind::Exact(_, index) => index,
-            #[cfg(feature = "faiss")]
-            Kind::Faiss(index) => index,
-            Kind::Peer => return peer.context("the peer has gone")?.search(&self.name, &search),
-            Kind::Plain => return Ok(plain(&search)),
+        let Some(index) = self.index() else {
+            return match &self.kind {
+                Kind::Peer => peer.context("the peer has gone")?.search(&self.name, &search),
+                _ => Ok(plain(&search)),
+            };
         };
         let mut run = Run::default();
         let queries = &search.queries[search.first * DIM..(search.first + search.count) * DIM];
@@ -184,12 +197,6 @@ fn read(values: &[f32]) -> u32 {
         }
     }
     sums.iter().fold(0, |all, sum| all ^ sum)
-}
-
-/// What the process holds in memory, where the system says it.
-fn resident_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * 4096)
 }
 
 /// What all threads of this process have computed.
