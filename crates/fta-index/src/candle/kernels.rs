@@ -80,6 +80,10 @@ macro_rules! for_each_unit {
     };
 }
 
+mod product;
+
+pub(super) use product::{Linear, Rows, Then};
+
 /// Values that are worked on side by side.
 const LANES: usize = 16;
 
@@ -277,58 +281,6 @@ fn blend_values<const FMA: bool>(weights: &[f32], values: &[f32], stride: usize,
     for (i, output) in rest.iter_mut().enumerate() {
         let terms = weights.iter().zip(values.chunks(stride));
         *output = terms.map(|(weight, values)| weight * values[first_of_rest + i]).sum();
-    }
-}
-
-/// A matrix `[inputs, outputs]`, row-major, and a bias `[outputs]`.
-#[derive(Debug)]
-pub(super) struct Linear {
-    weights: Vec<f32>,
-    pub(super) bias: Vec<f32>,
-}
-
-impl Linear {
-    /// `weights` is a whole number of rows as long as `bias`.
-    pub(super) fn new(weights: Vec<f32>, bias: Vec<f32>) -> Self {
-        assert!(!bias.is_empty() && weights.len().is_multiple_of(bias.len()), "whole rows");
-        Self { weights, bias }
-    }
-
-    /// Adds `input * weights` to `sums`: `[n, inputs]` to `[n, outputs]`, without the bias.
-    ///
-    /// This is candle's own matrix product (the `gemm` crate), called directly: it adds to what is there, which
-    /// saves a pass for bias and residual, and it stays on this thread, since batches are what runs in parallel.
-    pub(super) fn add_product(&self, input: &[f32], sums: &mut [f32]) {
-        let outputs = self.bias.len();
-        let inputs = self.weights.len() / outputs;
-        let n = sums.len() / outputs;
-        assert!(sums.len() == n * outputs && input.len() == n * inputs, "shapes of a product");
-        // SAFETY: the pointers are to slices of `n * outputs`, `n * inputs` and `inputs * outputs` values, as the
-        // assertions here and in `new` say, and the strides are those of row-major matrices of these shapes.
-        // `sums` is borrowed mutably, so it overlaps nothing.
-        unsafe {
-            gemm::gemm(
-                n,
-                outputs,
-                inputs,
-                sums.as_mut_ptr(),
-                1,
-                outputs.cast_signed(),
-                true,
-                input.as_ptr(),
-                1,
-                inputs.cast_signed(),
-                self.weights.as_ptr(),
-                1,
-                outputs.cast_signed(),
-                1.0,
-                1.0,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod kernels;
 mod load;
 mod model;
+mod precision;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use crate::weights::ModelFiles;
 
 pub use load::LoadError;
 use model::Encoder;
+pub use precision::Precision;
 
 /// Texts are cut at this many tokens: what the sentence-transformers models were made with.
 const WINDOW: usize = 256;
@@ -43,6 +45,7 @@ pub struct BertEmbedder {
     encoder: Encoder,
     tokenizer: Tokenizer,
     window: usize,
+    precision: Precision,
 }
 
 impl BertEmbedder {
@@ -54,13 +57,30 @@ impl BertEmbedder {
         Self::load(&files.directory, &files.model_id)
     }
 
-    /// Loads `config.json`, `tokenizer.json` and `model.safetensors` of a folder; `model_id` should name the model
-    /// and its revision.
+    /// As [`BertEmbedder::from_files`], in a precision of choice.
+    ///
+    /// # Errors
+    /// As [`BertEmbedder::load`].
+    pub fn from_files_with(files: &ModelFiles, precision: Precision) -> Result<Self, LoadError> {
+        Self::load_with(&files.directory, &files.model_id, precision)
+    }
+
+    /// Loads `config.json`, `tokenizer.json` and `model.safetensors` of a folder, in [`Precision::Auto`]; `model_id`
+    /// should name the model and its revision.
     ///
     /// # Errors
     /// [`LoadError`] if a file is missing, damaged, does not fit the others, or is of another kind of model.
     pub fn load(directory: &Path, model_id: &str) -> Result<Self, LoadError> {
-        let encoder = load::encoder(directory)?;
+        Self::load_with(directory, model_id, Precision::Auto)
+    }
+
+    /// As [`BertEmbedder::load`], in a precision of choice; [`Precision::id_suffix`] is added to `model_id`.
+    ///
+    /// # Errors
+    /// As [`BertEmbedder::load`].
+    pub fn load_with(directory: &Path, model_id: &str, precision: Precision) -> Result<Self, LoadError> {
+        let precision = precision.resolved();
+        let encoder = load::encoder(directory, precision)?;
         let window = WINDOW.min(encoder.positions());
         let tokenizer = load::tokenizer(directory, window)?;
         let largest = tokenizer.get_vocab(true).into_values().max().unwrap_or(0) as usize;
@@ -70,12 +90,17 @@ impl BertEmbedder {
                 reason: format!("token `{largest}` of `{}`", encoder.vocabulary()),
             });
         }
-        Ok(Self { model_id: model_id.to_owned(), encoder, tokenizer, window })
+        Ok(Self { model_id: format!("{model_id}{}", precision.id_suffix()), encoder, tokenizer, window, precision })
     }
 
     /// Longest text in tokens, the special ones included; what is beyond is cut off.
     pub fn window(&self) -> usize {
         self.window
+    }
+
+    /// The precision that was chosen; never [`Precision::Auto`].
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     fn tokens(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
