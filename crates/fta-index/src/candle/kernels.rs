@@ -116,16 +116,36 @@ for_each_unit! {
 #[inline(always)]
 fn gelu_body<const FMA: bool>(values: &mut [f32]) {
     for x in values {
-        // Abramowitz and Stegun 7.1.26; absolute error of the error function below 1.5e-7.
-        let a = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-        let t = 1.0 / mul_add::<FMA>(0.327_591_1, a, 1.0);
-        let mut sum = 1.061_405_4;
-        for coefficient in [-1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6] {
-            sum = mul_add::<FMA>(sum, t, coefficient);
-        }
-        let erf = 1.0 - sum * t * exp::<FMA>(-a * a);
-        *x = 0.5 * *x * (1.0 + erf.copysign(*x));
+        *x = 0.5 * *x * (1.0 + erf::<FMA>(*x * std::f32::consts::FRAC_1_SQRT_2));
     }
+}
+
+/// Error function with an absolute error of about 2e-7, free of branches.
+#[inline(always)]
+fn erf<const FMA: bool>(x: f32) -> f32 {
+    // The ratio of polynomials that XLA and Eigen use; beyond 4 the function is 1 to the precision of `f32`.
+    const ABOVE: [f32; 6] = [
+        2.770_681_4e-8,
+        -2.101_024e-6,
+        -5.692_506_4e-5,
+        -7.349_906_3e-4,
+        -2.954_599_8e-3,
+        -1.609_603_3e-2,
+    ];
+    const BELOW: [f32; 4] = [-2.133_740_6e-4, -1.682_827e-3, -7.373_329_2e-3, -1.426_473_9e-2];
+    // Unlike `clamp`, this leaves NaN to the result.
+    let x = if x > 4.0 { 4.0 } else { x };
+    let x = if x < -4.0 { -4.0 } else { x };
+    let square = x * x;
+    let mut above = -2.726_142_3e-10;
+    for coefficient in ABOVE {
+        above = mul_add::<FMA>(above, square, coefficient);
+    }
+    let mut below = -1.456_607_2e-5;
+    for coefficient in BELOW {
+        below = mul_add::<FMA>(below, square, coefficient);
+    }
+    x * above / below
 }
 
 /// Scale and shift of a layer normalisation, `[width]` each.
@@ -170,6 +190,7 @@ fn sum_over_lanes(values: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
 /// Buffers of [`Unit::attend`], kept between calls.
 #[derive(Debug, Default)]
 pub(super) struct AttentionBuffers {
+    packed: product::HeadBuffers,
     /// Scores of one query with all keys, padded to whole lanes.
     scores: Vec<f32>,
     /// Keys of one head, `[head width, padded number of tokens]`, so that scores come side by side.
@@ -183,12 +204,29 @@ pub(super) struct Heads {
     pub(super) head_width: usize,
 }
 
-for_each_unit! {
+impl Unit {
     /// Self-attention of one text of `n` tokens.
     ///
     /// `projected` is `[n, 3 * width]`, query, key and value of each token side by side, where `width` is
     /// `heads * head_width`. Writes `[n, width]`.
-    attend = attend_body(projected: &[f32], shape: Heads, output: &mut [f32], buffers: &mut AttentionBuffers)
+    pub(super) fn attend(
+        self,
+        projected: &[f32],
+        shape: Heads,
+        output: &mut [f32],
+        buffers: &mut AttentionBuffers,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if matches!(self.0, Width::Avx512) {
+            return product::attend(self, projected, shape, output, &mut buffers.packed);
+        }
+        self.attend_plainly(projected, shape, output, buffers);
+    }
+}
+
+for_each_unit! {
+    /// As [`Unit::attend`], without packed products.
+    attend_plainly = attend_body(projected: &[f32], shape: Heads, output: &mut [f32], buffers: &mut AttentionBuffers)
 }
 
 #[inline(always)]
@@ -216,7 +254,7 @@ fn attend_body<const FMA: bool>(
         }
         for (token, output) in projected.chunks_exact(3 * width).zip(output.chunks_exact_mut(width)) {
             score_keys::<FMA>(&token[at..at + head_width], &buffers.keys, &mut buffers.scores);
-            let sum = soft_max::<FMA>(&mut buffers.scores, n, scale);
+            let sum = soft_max_padded::<FMA>(&mut buffers.scores, n, scale);
             let values = &projected[2 * width + at..];
             let output = &mut output[at..at + head_width];
             blend_values::<FMA>(&buffers.scores[..n], values, 3 * width, output);
@@ -243,9 +281,40 @@ fn score_keys<const FMA: bool>(query: &[f32], keys: &[f32], scores: &mut [f32]) 
     }
 }
 
+for_each_unit! {
+    /// Makes weights of each row of scores, `[n, n]`; writes what makes the sum of each row 1.
+    soft_max = soft_max_body(scores: &mut [f32], scale: f32, factors: &mut [f32])
+}
+
+#[inline(always)]
+fn soft_max_body<const FMA: bool>(scores: &mut [f32], scale: f32, factors: &mut [f32]) {
+    let n = factors.len();
+    for (row, factor) in scores.chunks_exact_mut(n).zip(factors) {
+        let greatest = row.iter().fold(f32::MIN, |greatest, &x| if x > greatest { x } else { greatest });
+        let (wide, rest) = row.as_chunks_mut::<LANES>();
+        let mut sums = [0.0; LANES];
+        for chunk in wide {
+            for lane in 0..LANES {
+                chunk[lane] = exp::<FMA>((chunk[lane] - greatest) * scale);
+                sums[lane] += chunk[lane];
+            }
+        }
+        // The rest is worked on as a whole vector too; loops over fewer would be slower.
+        let mut last = [f32::MIN; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        for lane in 0..LANES {
+            last[lane] = exp::<FMA>((last[lane] - greatest) * scale);
+            // What pads it is about 1e-38 each, which no sum feels.
+            sums[lane] += last[lane];
+        }
+        rest.copy_from_slice(&last[..rest.len()]);
+        *factor = 1.0 / sums.iter().sum::<f32>();
+    }
+}
+
 /// Makes weights of the first `n` scores and zeros of the padding; returns the sum of the weights.
 #[inline(always)]
-fn soft_max<const FMA: bool>(scores: &mut [f32], n: usize, scale: f32) -> f32 {
+fn soft_max_padded<const FMA: bool>(scores: &mut [f32], n: usize, scale: f32) -> f32 {
     scores[n..].fill(f32::MIN);
     let mut greatest = [f32::MIN; LANES];
     for chunk in scores.as_chunks::<LANES>().0 {

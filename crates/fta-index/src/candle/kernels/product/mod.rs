@@ -9,10 +9,15 @@
     reason = "a body must be compiled within the function that has the vector unit"
 )]
 
+mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod convert;
 mod plain;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use attention::attend;
+pub(super) use attention::HeadBuffers;
 
 use super::Unit;
 use crate::candle::precision::Precision;
@@ -38,7 +43,7 @@ pub(in crate::candle) enum Then {
 struct Line([u32; PANEL]);
 
 /// Weights in the form of a product.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Packed {
     /// `[panels, words]`.
     panels: Vec<Line>,
@@ -165,6 +170,15 @@ impl Linear {
             Weights::Packed(packed, form, engine) => {
                 let chunks = input.chunks(CHUNK * self.inputs).zip(out.chunks_mut(CHUNK * self.outputs));
                 for (input, out) in chunks {
+                    #[cfg(target_arch = "x86_64")]
+                    if let (Form::F32, Instructions::Avx512) = (form, engine.0) {
+                        rows.scales.resize(input.len() / self.inputs, 1.0);
+                        rows.scales.fill(1.0);
+                        let input = avx512::Input { words: as_bytes(input), scales: &rows.scales };
+                        // SAFETY: `supported` made this engine where it found all features of the function.
+                        unsafe { avx512::f32(packed, input, then, out) };
+                        continue;
+                    }
                     convert::rows(input, self.inputs, *form, Unit::detect(), rows);
                     engine.multiply(packed, *form, rows, then, out);
                 }
@@ -197,6 +211,13 @@ impl Engine {
             },
         }
     }
+}
+
+/// The bytes of values.
+#[cfg(target_arch = "x86_64")]
+fn as_bytes(values: &[f32]) -> &[u8] {
+    // SAFETY: the memory is that of the slice, all of it is initialised, and bytes need no alignment.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 fn shape(matrix: &[f32], bias: &[f32]) -> (usize, usize) {
