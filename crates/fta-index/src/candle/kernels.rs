@@ -98,14 +98,17 @@ fn mul_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 fn exp<const FMA: bool>(x: f32) -> f32 {
     // Cephes: split off the power of two, then a polynomial on what is left. ln 2 is in two parts for accuracy.
     let x = x.clamp(-87.0, 88.0);
-    let power = mul_add::<FMA>(x, std::f32::consts::LOG2_E, 0.5).floor();
+    // Adding 1.5 * 2^23 leaves the nearest whole number in the low bits; a conversion, which must check its range, would
+    // be slower.
+    let rounded = mul_add::<FMA>(x, std::f32::consts::LOG2_E, 12_582_912.0);
+    let power = rounded - 12_582_912.0;
     let rest = mul_add::<FMA>(power, 2.121_944_4e-4, mul_add::<FMA>(power, -0.693_359_4, x));
     let mut sum = 1.987_569_1e-4;
     for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
         sum = mul_add::<FMA>(sum, rest, coefficient);
     }
     let fraction = mul_add::<FMA>(sum * rest, rest, rest) + 1.0;
-    f32::from_bits(((power as i32 + 127) << 23) as u32) * fraction
+    f32::from_bits((rounded.to_bits() << 23).wrapping_add(127 << 23)) * fraction
 }
 
 for_each_unit! {
@@ -184,7 +187,18 @@ fn sum_over_lanes(values: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
             sums[lane] = add(sums[lane], chunk[lane]);
         }
     }
-    rest.iter().fold(sums.iter().sum(), |sum, &x| add(sum, x))
+    rest.iter().fold(fold_lanes(sums, |a, b| a + b), |sum, &x| add(sum, x))
+}
+
+/// Brings lanes together, half with half, which takes four steps and not sixteen.
+#[inline(always)]
+fn fold_lanes(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] = join(lanes[lane], lanes[lane + half]);
+        }
+    }
+    lanes[0]
 }
 
 /// Buffers of [`Unit::attend`], kept between calls.
@@ -290,25 +304,31 @@ for_each_unit! {
 fn soft_max_body<const FMA: bool>(scores: &mut [f32], scale: f32, factors: &mut [f32]) {
     let n = factors.len();
     for (row, factor) in scores.chunks_exact_mut(n).zip(factors) {
-        let greatest = row.iter().fold(f32::MIN, |greatest, &x| if x > greatest { x } else { greatest });
         let (wide, rest) = row.as_chunks_mut::<LANES>();
+        // The rest is worked on as a whole vector too; loops over fewer would be slower.
+        let mut last = [f32::MIN; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut lanes = last;
+        for chunk in &*wide {
+            for lane in 0..LANES {
+                lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+            }
+        }
+        let greatest = fold_lanes(lanes, |a, b| if a > b { a } else { b });
+        // What pads the last vector becomes about 1e-38 each, which no sum feels.
         let mut sums = [0.0; LANES];
+        for lane in 0..LANES {
+            last[lane] = exp::<FMA>((last[lane] - greatest) * scale);
+            sums[lane] = last[lane];
+        }
         for chunk in wide {
             for lane in 0..LANES {
                 chunk[lane] = exp::<FMA>((chunk[lane] - greatest) * scale);
                 sums[lane] += chunk[lane];
             }
         }
-        // The rest is worked on as a whole vector too; loops over fewer would be slower.
-        let mut last = [f32::MIN; LANES];
-        last[..rest.len()].copy_from_slice(rest);
-        for lane in 0..LANES {
-            last[lane] = exp::<FMA>((last[lane] - greatest) * scale);
-            // What pads it is about 1e-38 each, which no sum feels.
-            sums[lane] += last[lane];
-        }
         rest.copy_from_slice(&last[..rest.len()]);
-        *factor = 1.0 / sums.iter().sum::<f32>();
+        *factor = 1.0 / fold_lanes(sums, |a, b| a + b);
     }
 }
 

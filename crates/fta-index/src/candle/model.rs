@@ -53,11 +53,10 @@ impl Encoder {
     ///
     /// The caller makes sure that every text has between 1 and [`Encoder::positions`] tokens, all below
     /// [`Encoder::vocabulary`].
-    pub(super) fn embed(&self, texts: &[&[u32]]) -> Vec<f32> {
+    pub(super) fn embed(&self, texts: &[&[u32]], buffers: &mut Buffers) -> Vec<f32> {
         let mut states = self.look_up(texts);
-        let mut buffers = Buffers::default();
         for layer in &self.layers {
-            self.apply(layer, texts, &mut states, &mut buffers);
+            self.apply(layer, texts, &mut states, buffers);
         }
         self.pool(texts, &states)
     }
@@ -128,9 +127,9 @@ impl Encoder {
     }
 }
 
-/// Large intermediate results, kept from layer to layer.
+/// Large intermediate results, kept from layer to layer and from batch to batch.
 #[derive(Debug, Default)]
-struct Buffers {
+pub(super) struct Buffers {
     /// `[tokens, 3 * width]`.
     projected: Vec<f32>,
     /// `[tokens, width]`.

@@ -272,3 +272,6 @@ fn add_product(
         );
     }
 }
+
+#[cfg(test)]
+mod tests;
