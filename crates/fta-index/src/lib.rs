@@ -19,6 +19,12 @@ pub mod weights;
 #[cfg(feature = "candle")]
 pub mod candle;
 
+#[cfg(feature = "cache")]
+pub mod cached;
+
+#[cfg(feature = "http")]
+pub mod remote;
+
 pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;
