@@ -145,7 +145,10 @@ impl<E: Embedder> CachedEmbedder<E> {
         Ok(())
     }
 
-    fn store<'a>(&self, rows: impl ExactSizeIterator<Item = (&'a Key, &'a [f32])>) -> Result<(), redb::Error> {
+    fn store<'a>(
+        &self,
+        rows: impl ExactSizeIterator<Item = (&'a Key, &'a [f32])>,
+    ) -> Result<(), redb::Error> {
         let added = rows.len();
         let mut write = self.database.begin_write()?;
         let unsynced = self.unsynced.load(Ordering::Relaxed) + added;
@@ -258,7 +261,8 @@ mod tests {
     #[test]
     fn damaged_entries_are_embedded_again() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = CachedEmbedder::open(HashEmbedder::new(8), &folder.path().join("c"), 10).expect("a cache");
+        let cache =
+            CachedEmbedder::open(HashEmbedder::new(8), &folder.path().join("c"), 10).expect("a cache");
         let sound = cache.embed(&["some text"]).expect("a vector");
         let key = cache.key("some text");
         let entry = encode(&key, 0, sound.as_slice());

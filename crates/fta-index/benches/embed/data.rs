@@ -62,7 +62,8 @@ impl Conversation {
         let questions = questions
             .filter(|question| question["category"].as_u64().is_some_and(|category| category < 5))
             .map(|question| {
-                let evidence = question["evidence"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                let evidence =
+                    question["evidence"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 // Some name several turns in one string.
                 let ids = evidence.flat_map(|ids| ids.split([';', ' ', ','])).filter(|id| id.contains(':'));
                 (text(&question["question"]), ids.map(str::to_owned).collect())

@@ -130,7 +130,8 @@ fn options() -> Result<Options> {
             "--turns" => options.turns = value()?.parse()?,
             "--rounds" => options.rounds = value()?.parse()?,
             "--threads" => {
-                options.threads = value()?.split(',').map(str::parse).collect::<std::result::Result<_, _>>()?;
+                options.threads =
+                    value()?.split(',').map(str::parse).collect::<std::result::Result<_, _>>()?;
             }
             "--model" => options.model = Some(value()?.into()),
             "--peers" => options.peers = Some(value()?.into()),
@@ -140,7 +141,9 @@ fn options() -> Result<Options> {
             "--recall" => options.recall = true,
             // Cargo adds this.
             "--bench" => {}
-            _ => return Err(format!("`{argument}` is not known; see the head of benches/embed/main.rs").into()),
+            _ => {
+                return Err(format!("`{argument}` is not known; see the head of benches/embed/main.rs").into());
+            }
         }
     }
     if options.data.as_os_str().is_empty() {

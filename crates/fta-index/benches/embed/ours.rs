@@ -78,7 +78,8 @@ impl Contender for Ours<'_> {
             }
         }
         milliseconds.sort_by(f64::total_cmp);
-        let at = |percent: usize| milliseconds[(milliseconds.len() * percent / 100).min(milliseconds.len() - 1)];
+        let at =
+            |percent: usize| milliseconds[(milliseconds.len() * percent / 100).min(milliseconds.len() - 1)];
         Ok(Latency { p50: at(50), p99: at(99) })
     }
 }
@@ -116,9 +117,10 @@ impl Ours<'_> {
         let exact = BertEmbedder::from_files_with(&files(None)?, Precision::F32)?;
         let texts: Vec<&str> = data.turns.iter().map(String::as_str).collect();
         let (ours, exact) = (self.embedder.embed(&texts)?, exact.embed(&texts)?);
-        let cosines = ours.rows().zip(exact.rows()).map(|(a, b)| {
-            a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>()
-        });
+        let cosines = ours
+            .rows()
+            .zip(exact.rows())
+            .map(|(a, b)| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>());
         let (least, sum) = cosines.fold((1.0_f64, 0.0), |(least, sum), x| (least.min(x), sum + x));
         Ok((least, sum / texts.len() as f64))
     }

@@ -110,7 +110,13 @@ impl Report {
         for threads in self.threads() {
             println!(
                 "{:<28}{:>8}{:>9}{:>8}{:>9}{:>12}{:>10}",
-                format!("{threads} threads"), "/f32", "(wall)", "/int8", "(wall)", "texts/CPU-s", "texts/s"
+                format!("{threads} threads"),
+                "/f32",
+                "(wall)",
+                "/int8",
+                "(wall)",
+                "texts/CPU-s",
+                "texts/s"
             );
             for row in &rows {
                 let of = &row[format!("threads_{threads}")];
@@ -130,7 +136,11 @@ impl Report {
         println!("{:<28}{:>8}{:>9}", format!("one query ({})", self.queries), "p50 ms", "p99 ms");
         for row in &rows {
             let name = row["name"].as_str().unwrap_or_default();
-            println!("{name:<28}{:>8}{:>9}", number(&row["query_p50_ms"], 2), number(&row["query_p99_ms"], 2));
+            println!(
+                "{name:<28}{:>8}{:>9}",
+                number(&row["query_p50_ms"], 2),
+                number(&row["query_p99_ms"], 2)
+            );
         }
     }
 

@@ -91,7 +91,13 @@ impl BertEmbedder {
                 reason: format!("token `{largest}` of `{}`", encoder.vocabulary()),
             });
         }
-        Ok(Self { model_id: format!("{model_id}{}", precision.id_suffix()), encoder, tokenizer, window, precision })
+        Ok(Self {
+            model_id: format!("{model_id}{}", precision.id_suffix()),
+            encoder,
+            tokenizer,
+            window,
+            precision,
+        })
     }
 
     /// Longest text in tokens, the special ones included; what is beyond is cut off.

@@ -77,8 +77,7 @@ fn texts_are_embedded_once() {
 #[test]
 fn the_oldest_go_first_and_all_can_go() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut cache =
-        CachedEmbedder::open(Counting::new("m"), &folder.path().join("c"), 3).expect("a cache");
+    let mut cache = CachedEmbedder::open(Counting::new("m"), &folder.path().join("c"), 3).expect("a cache");
     for text in ["a", "b", "c", "d"] {
         cache.embed(&[text]).expect("a vector");
     }

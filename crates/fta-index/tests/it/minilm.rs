@@ -101,7 +101,8 @@ fn agrees_with_the_stock_encoder_of_candle() {
 /// The cosines of all texts to the vectors of `f32`.
 fn cosines(embedder: &BertEmbedder) -> Vec<f32> {
     let (mut texts, _) = fixture();
-    let topics = ["the garden", "my sister's wedding", "a flight to Lisbon", "the new job", "a broken boiler"];
+    let topics =
+        ["the garden", "my sister's wedding", "a flight to Lisbon", "the new job", "a broken boiler"];
     texts.extend((0..60).map(|n| {
         let detail = "and then we talked about it for a while ".repeat(n % 7);
         format!("On day {n} I told Robin about {} {detail}", topics[n % topics.len()])

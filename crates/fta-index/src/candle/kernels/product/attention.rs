@@ -80,11 +80,7 @@ pub(in crate::candle) fn attend(
 
 /// Copies queries, keys and values of one head to where products take them.
 #[cfg(target_arch = "x86_64")]
-fn pack_head(
-    projected: &[f32],
-    (width, at, head_width): (usize, usize, usize),
-    buffers: &mut HeadBuffers,
-) {
+fn pack_head(projected: &[f32], (width, at, head_width): (usize, usize, usize), buffers: &mut HeadBuffers) {
     let n = buffers.values.words;
     let tokens = projected.chunks_exact(3 * width).zip(buffers.queries.chunks_exact_mut(head_width));
     for (j, (token, query)) in tokens.enumerate() {

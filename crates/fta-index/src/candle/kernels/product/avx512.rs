@@ -5,10 +5,9 @@
 //! vectors of columns, so that two loads of weights serve fourteen rows.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_add_ps, _mm512_castsi512_ps, _mm512_cvtepi32_ps,
-    _mm512_dpbf16_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_mul_ps, _mm512_set1_epi32,
-    _mm512_set1_ps,
+    __m512, __m512i, _mm512_add_ps, _mm512_castsi512_ps, _mm512_cvtepi32_ps, _mm512_dpbf16_ps,
+    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_mask_storeu_ps,
+    _mm512_maskz_loadu_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps,
 };
 
 use super::{PANEL, Packed, Then};

@@ -3,7 +3,10 @@
 //! Weights are packed once. Activations are brought to the form of the product row by row, each row with a scale of
 //! its own, so that the result of a row does not depend on what else is in the batch. Nothing here starts threads.
 
-#![expect(unsafe_code, reason = "instructions chosen at run time, and candle's product; every block says why")]
+#![expect(
+    unsafe_code,
+    reason = "instructions chosen at run time, and candle's product; every block says why"
+)]
 #![expect(
     clippy::inline_always,
     reason = "a body must be compiled within the function that has the vector unit"
@@ -15,9 +18,9 @@ mod avx512;
 mod convert;
 mod plain;
 
+pub(super) use attention::HeadBuffers;
 #[cfg(target_arch = "x86_64")]
 pub(super) use attention::attend;
-pub(super) use attention::HeadBuffers;
 
 use super::Unit;
 use crate::candle::precision::Precision;
@@ -112,7 +115,10 @@ impl Engine {
             (base && product).then_some(Self(Instructions::Avx512))
         };
         #[cfg(not(target_arch = "x86_64"))]
-        let avx512 = { let _ = form; None };
+        let avx512 = {
+            let _ = form;
+            None
+        };
         avx512.into_iter().chain(Unit::supported().map(|unit| Self(Instructions::Plain(unit))))
     }
 }
@@ -238,12 +244,7 @@ fn start_with_bias(out: &mut [f32], bias: &[f32], then: Then) {
 ///
 /// This is candle's own matrix product (the `gemm` crate), called directly: it adds to what is there, which saves a
 /// pass for bias and residual, and it stays on this thread, since batches are what runs in parallel.
-fn add_product(
-    input: &[f32],
-    matrix: &[f32],
-    sums: &mut [f32],
-    (n, inputs, outputs): (usize, usize, usize),
-) {
+fn add_product(input: &[f32], matrix: &[f32], sums: &mut [f32], (n, inputs, outputs): (usize, usize, usize)) {
     assert!(input.len() == n * inputs && matrix.len() == outputs * inputs && sums.len() == n * outputs);
     // SAFETY: the pointers are to slices of `n * outputs`, `n * inputs` and `outputs * inputs` values, as the
     // assertion says, and the strides are those of matrices of these shapes. `sums` is borrowed mutably, so it

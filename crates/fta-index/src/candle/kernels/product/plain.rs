@@ -63,9 +63,7 @@ for_each_unit! {
 fn i16_body<const FMA: bool>(packed: &Packed, rows: &Rows, then: Then, out: &mut [f32]) {
     let low = |x: u32| i32::from(x as u16 as i16);
     let high = |x: u32| x as i32 >> 16;
-    let dot = |sum: i32, a: u32, b: u32| {
-        sum.wrapping_add((low(a) * low(b)).wrapping_add(high(a) * high(b)))
-    };
+    let dot = |sum: i32, a: u32, b: u32| sum.wrapping_add((low(a) * low(b)).wrapping_add(high(a) * high(b)));
     multiply((packed, rows, then, out), |start| start, dot, |sum| sum as f32);
 }
 

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const FORMS: [(Form, f64); 4] =
-    [(Form::F32, 1e-6), (Form::Bf16, 1e-2), (Form::I16, 1e-3), (Form::I8, 2e-2)];
+const FORMS: [(Form, f64); 4] = [(Form::F32, 1e-6), (Form::Bf16, 1e-2), (Form::I16, 1e-3), (Form::I8, 2e-2)];
 
 fn values(n: usize, seed: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 7919 + seed * 104_729) % 1009) as f32 / 1009.0 - 0.45).collect()
@@ -57,7 +56,10 @@ fn check((n, inputs, outputs): (usize, usize, usize), seed: usize) {
         if matches!(form, Form::I16 | Form::I8) {
             let first = exact.entry(format!("{form:?}")).or_insert_with(|| written.clone());
             for (x, y) in written.iter().zip(first.iter()) {
-                assert!((x - y).abs() <= 4e-6 * (1.0 + x.abs()), "{name} differs from the first: {x} for {y}");
+                assert!(
+                    (x - y).abs() <= 4e-6 * (1.0 + x.abs()),
+                    "{name} differs from the first: {x} for {y}"
+                );
             }
         }
         // A row does not feel its neighbours, not even in its last bit.
@@ -94,10 +96,13 @@ fn the_greatest_sums_do_not_wrap_around() {
             let expect = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
             for (name, form, _, linear) in engines(&row, &[0.0]) {
                 // A sum that wraps around is off by far more than roundings that all go one way.
-            let room = if form == Form::Bf16 { 1e-2 } else { 1e-3 };
+                let room = if form == Form::Bf16 { 1e-2 } else { 1e-3 };
                 for (sign, input) in [(1.0, row.clone()), (-1.0, row.iter().map(|x| -x).collect())] {
                     let found = f64::from(product(&linear, &input, Then::Write, 0.0)[0]);
-                    assert!((found - sign * expect).abs() < room * expect, "{name} {inputs}: {found} {expect}");
+                    assert!(
+                        (found - sign * expect).abs() < room * expect,
+                        "{name} {inputs}: {found} {expect}"
+                    );
                 }
             }
         }
