@@ -46,7 +46,7 @@ enum Task {
         /// Data set [default: the six LoCoMo conversations in ../shared/data]
         #[arg(long, value_name = "FILE")]
         data: Option<PathBuf>,
-        /// Passed on to `fta-eval`
+        /// Passed on to the benchmark, which is `fta-eval` for all but `embed`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -65,6 +65,8 @@ enum Benchmark {
     Answers,
     Coverage,
     Cost,
+    /// Speed of the embedding model, beside other programs that run it
+    Embed,
 }
 
 /// Where the benchmarks look for data, from the root of the workspace.
@@ -111,8 +113,16 @@ fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, argument
         Benchmark::Answers => "answers",
         Benchmark::Coverage => "coverage",
         Benchmark::Cost => "cost",
+        Benchmark::Embed => "embed",
     };
-    let data = data.display().to_string();
+    // Cargo runs benchmarks in the folder of their package.
+    let data = std::path::absolute(data)?.display().to_string();
+    if matches!(what, Benchmark::Embed) {
+        let mut command =
+            vec!["bench", "--package", "fta-index", "--features", "candle", "--bench", name, "--", "--data", &data];
+        command.extend(arguments.iter().map(String::as_str));
+        return steps::cargo(workspace, &command, &[]);
+    }
     let mut command = vec!["run", "--release", "--package", "fta-eval", "--", name, "--data", &data];
     command.extend(arguments.iter().map(String::as_str));
     steps::cargo(workspace, &command, &[])

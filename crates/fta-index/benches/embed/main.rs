@@ -63,6 +63,10 @@ fn main() -> Result<()> {
     let data = Data::read(&options.data, options.turns)?;
     let files = ours::files(options.model.clone())?;
     let mut contenders = ours::all(&files, &data)?;
+    let wanted = |name: &str| {
+        options.only.as_ref().is_none_or(|only| only.split(',').any(|part| name.contains(part.trim())))
+    };
+    contenders.retain(|ours| wanted(ours.name()));
     if options.recall {
         let rows: Vec<_> = contenders.iter().map(|ours| ours.recall(&data)).collect::<Result<_>>()?;
         report::print_recall(&rows);
@@ -81,9 +85,7 @@ fn main() -> Result<()> {
     if let Some(peers) = &peers {
         all.extend(peers.contenders().into_iter().map(|peer| Box::new(peer) as Box<dyn Contender>));
     }
-    if let Some(only) = &options.only {
-        all.retain(|contender| only.split(',').any(|name| contender.name().contains(name.trim())));
-    }
+    all.retain(|contender| wanted(contender.name()));
     let mut report = Report::new(&data, options.rounds);
     for round in 0..options.rounds {
         for &threads in &options.threads {
@@ -142,7 +144,9 @@ fn options() -> Result<Options> {
             // Cargo adds this.
             "--bench" => {}
             _ => {
-                return Err(format!("`{argument}` is not known; see the head of benches/embed/main.rs").into());
+                return Err(
+                    format!("`{argument}` is not known; see the head of benches/embed/main.rs").into()
+                );
             }
         }
     }

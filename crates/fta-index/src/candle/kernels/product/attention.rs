@@ -34,6 +34,7 @@ impl Packed {
         (self.words, self.outputs) = (words, outputs);
         self.panels.resize(padded / PANEL * words, Line([0; PANEL]));
         self.start.resize(padded, 0);
+        self.totals.resize(padded, 0.0);
         self.scales.resize(padded, 1.0);
         self.bias.resize(padded, 0.0);
     }
@@ -65,11 +66,13 @@ pub(in crate::candle) fn attend(
     for head in 0..heads {
         let at = head * head_width;
         pack_head(projected, (width, at, head_width), buffers);
-        let queries = avx512::Input { words: as_bytes(&buffers.queries), scales: &buffers.ones };
+        let queries =
+            avx512::Input { words: as_bytes(&buffers.queries), scales: &buffers.ones, offsets: None };
         // SAFETY: the unit of AVX-512 is made only where all features of these functions were detected.
         unsafe { avx512::f32(&buffers.keys, queries, Then::Write, &mut buffers.scores) };
         unit.soft_max(&mut buffers.scores, scale, &mut buffers.factors);
-        let weights = avx512::Input { words: as_bytes(&buffers.scores), scales: &buffers.factors };
+        let weights =
+            avx512::Input { words: as_bytes(&buffers.scores), scales: &buffers.factors, offsets: None };
         // SAFETY: as above.
         unsafe { avx512::f32(&buffers.values, weights, Then::Write, &mut buffers.output) };
         for (row, found) in output.chunks_exact_mut(width).zip(buffers.output.chunks_exact(head_width)) {

@@ -31,6 +31,7 @@ pub(super) fn pack(matrix: &[f32], bias: &[f32], form: Form) -> Packed {
         words,
         outputs,
         start: vec![0; padded],
+        totals: vec![0.0; padded],
         scales: vec![0.0; padded],
         bias: vec![0.0; padded],
     };
@@ -41,6 +42,7 @@ pub(super) fn pack(matrix: &[f32], bias: &[f32], form: Form) -> Packed {
         if form == Form::I8 {
             let sum: i32 = bits.iter().map(|&x| i32::from(x as i8)).sum();
             packed.start[output] = -128 * sum;
+            packed.totals[output] = scale * sum as f32;
         }
         let width = 32 / form.per_word();
         for (w, values) in bits.chunks(form.per_word()).enumerate() {
@@ -93,6 +95,8 @@ pub(super) fn rows(input: &[f32], inputs: usize, form: Form, unit: Unit, rows: &
     let words = inputs.div_ceil(form.per_word());
     rows.words.resize(n * words * 4, 0);
     rows.scales.resize(n, 1.0);
+    rows.offsets.clear();
+    rows.offsets.resize(n, 0.0);
     match form {
         Form::F32 => unit.convert_f32(input, inputs, rows),
         Form::Bf16 => unit.convert_bf16(input, inputs, rows),
@@ -155,16 +159,42 @@ for_each_unit! {
 #[inline(always)]
 fn convert_i8_body<const FMA: bool>(input: &[f32], inputs: usize, rows: &mut Rows) {
     let row_bytes = inputs.div_ceil(4) * 4;
-    let by_row = input.chunks_exact(inputs).zip(rows.words.chunks_exact_mut(row_bytes)).zip(&mut rows.scales);
-    for ((row, bytes), scale) in by_row {
-        *scale = greatest(row) / 127.0;
+    let by_row = input.chunks_exact(inputs).zip(rows.words.chunks_exact_mut(row_bytes));
+    for ((row, bytes), (scale, offset)) in by_row.zip(rows.scales.iter_mut().zip(&mut rows.offsets)) {
+        // The whole range of bytes for what the row has: after GELU, nearly all of that is above zero.
+        let (least, most) = range(row);
+        *scale = (most - least) / 255.0;
+        *offset = least + 128.0 * *scale;
         let factor = if *scale == 0.0 { 0.0 } else { 1.0 / *scale };
         for (byte, &x) in bytes.iter_mut().zip(row) {
-            // Offset by 128, since one factor of the product has no sign.
-            *byte = mul_add::<FMA>(x, factor, ROUND).to_bits() as u8 ^ 0x80;
+            // Whole numbers from 0 to 255, since one factor of the product has no sign.
+            *byte = mul_add::<FMA>(x - least, factor, ROUND).to_bits() as u8;
         }
         bytes[inputs..].fill(0);
     }
+}
+
+/// The least and the greatest value, with zero between them; NaN if there is a NaN or an infinity.
+#[inline(always)]
+fn range(row: &[f32]) -> (f32, f32) {
+    let mut lanes = [(0.0_f32, 0.0_f32, 0.0_f32); LANES];
+    let (wide, rest) = row.as_chunks::<LANES>();
+    let step = |(least, most, check): (f32, f32, f32), x: f32| {
+        // A zero times what is not finite is NaN.
+        (if x < least { x } else { least }, if x > most { x } else { most }, check + x * 0.0)
+    };
+    for chunk in wide {
+        for lane in 0..LANES {
+            lanes[lane] = step(lanes[lane], chunk[lane]);
+        }
+    }
+    let mut all = (0.0, 0.0, 0.0);
+    for (least, most, check) in lanes {
+        let (below, above, _) = step(step(all, least), most);
+        all = (below, above, all.2 + check);
+    }
+    let (least, most, check) = rest.iter().fold(all, |all, &x| step(all, x));
+    (least + check, most + check)
 }
 
 /// The greatest magnitude; NaN if there is a NaN.

@@ -54,8 +54,11 @@ struct Packed {
     words: usize,
     /// Columns; those beyond, up to a whole number of panels, are zero.
     outputs: usize,
-    /// What sums start with, as bits: for bytes, it undoes the offset of the activations. `[panels * PANEL]`.
+    /// What sums start with, as bits: for bytes, it makes numbers from 0 to 255 ones from -128 to 127.
+    /// `[panels * PANEL]`.
     start: Vec<i32>,
+    /// Sums of the weights of each column, for rows whose zero stands for something else. `[panels * PANEL]`.
+    totals: Vec<f32>,
     /// `[panels * PANEL]`.
     scales: Vec<f32>,
     /// `[panels * PANEL]`.
@@ -130,6 +133,8 @@ pub(in crate::candle) struct Rows {
     words: Vec<u8>,
     /// `[CHUNK]`.
     scales: Vec<f32>,
+    /// `[CHUNK]`: what zero stands for.
+    offsets: Vec<f32>,
 }
 
 impl Linear {
@@ -180,7 +185,8 @@ impl Linear {
                     if let (Form::F32, Instructions::Avx512) = (form, engine.0) {
                         rows.scales.resize(input.len() / self.inputs, 1.0);
                         rows.scales.fill(1.0);
-                        let input = avx512::Input { words: as_bytes(input), scales: &rows.scales };
+                        let input =
+                            avx512::Input { words: as_bytes(input), scales: &rows.scales, offsets: None };
                         // SAFETY: `supported` made this engine where it found all features of the function.
                         unsafe { avx512::f32(packed, input, then, out) };
                         continue;
@@ -198,7 +204,8 @@ impl Engine {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {
-                let input = avx512::Input { words: &rows.words, scales: &rows.scales };
+                let offsets = (form == Form::I8).then_some(&rows.offsets[..]);
+                let input = avx512::Input { words: &rows.words, scales: &rows.scales, offsets };
                 // SAFETY: `supported` made this engine for this form where it found all features of the function.
                 unsafe {
                     match form {

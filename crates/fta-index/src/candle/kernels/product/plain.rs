@@ -12,8 +12,8 @@ fn multiply<S: Copy>(
     dot: impl Fn(S, u32, u32) -> S,
     finish: impl Fn(S) -> f32,
 ) {
-    let by_row = rows.words.chunks_exact(packed.words * 4).zip(&rows.scales);
-    for ((row, row_scale), out) in by_row.zip(out.chunks_exact_mut(packed.outputs)) {
+    let by_row = rows.words.chunks_exact(packed.words * 4).zip(rows.scales.iter().zip(&rows.offsets));
+    for ((row, (row_scale, offset)), out) in by_row.zip(out.chunks_exact_mut(packed.outputs)) {
         for (panel, out) in out.chunks_mut(PANEL).enumerate() {
             let column = panel * PANEL;
             let mut sums: [S; PANEL] = std::array::from_fn(|i| start(packed.start[column + i]));
@@ -24,9 +24,10 @@ fn multiply<S: Copy>(
                     *sum = dot(*sum, word, weights);
                 }
             }
-            let columns = packed.scales[column..].iter().zip(&packed.bias[column..]);
-            for ((out, &sum), (scale, bias)) in out.iter_mut().zip(&sums).zip(columns) {
-                let value = finish(sum) * (scale * row_scale) + bias;
+            let columns =
+                packed.scales[column..].iter().zip(&packed.bias[column..]).zip(&packed.totals[column..]);
+            for ((out, &sum), ((scale, bias), total)) in out.iter_mut().zip(&sums).zip(columns) {
+                let value = finish(sum) * (scale * row_scale) + bias + offset * total;
                 *out = if then == Then::Add { *out + value } else { value };
             }
         }

@@ -14,7 +14,8 @@ fn product(linear: &Linear, input: &[f32], then: Then, start: f32) -> Vec<f32> {
     let n = input.len() / linear.inputs;
     let mut out = vec![start; n * linear.outputs];
     // Buffers that were used for something larger.
-    let mut rows = Rows { words: vec![0xFF; 5000], scales: vec![f32::NAN; 200] };
+    let mut rows =
+        Rows { words: vec![0xFF; 5000], scales: vec![f32::NAN; 200], offsets: vec![f32::NAN; 200] };
     linear.apply(input, then, &mut out, &mut rows);
     out
 }
