@@ -118,8 +118,18 @@ fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, argument
     // Cargo runs benchmarks in the folder of their package.
     let data = std::path::absolute(data)?.display().to_string();
     if matches!(what, Benchmark::Embed) {
-        let mut command =
-            vec!["bench", "--package", "fta-index", "--features", "candle", "--bench", name, "--", "--data", &data];
+        let mut command = vec![
+            "bench",
+            "--package",
+            "fta-index",
+            "--features",
+            "candle",
+            "--bench",
+            name,
+            "--",
+            "--data",
+            &data,
+        ];
         command.extend(arguments.iter().map(String::as_str));
         return steps::cargo(workspace, &command, &[]);
     }
