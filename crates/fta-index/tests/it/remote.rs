@@ -95,7 +95,9 @@ fn good(body: &Value) -> Value {
         body["input"].as_array().expect("texts").iter().filter_map(Value::as_str).collect();
     let rows = HashEmbedder::new(DIM).embed(&texts).expect("vectors");
     let item = |(i, row): (usize, &[f32])| json!({"index": i, "embedding": row.iter().map(|x| x * 3.0).collect::<Vec<f32>>()});
-    json!({"data": rows.rows().enumerate().map(item).rev().collect::<Vec<_>>(), "usage": {}})
+    let mut data: Vec<Value> = rows.rows().enumerate().map(item).collect();
+    data.reverse();
+    json!({"data": data, "usage": {}})
 }
 
 fn ok(body: &Value) -> Say {
