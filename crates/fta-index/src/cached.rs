@@ -156,14 +156,13 @@ impl<E: Embedder> CachedEmbedder<E> {
         write.set_durability(if sync { Durability::Immediate } else { Durability::None })?;
         {
             let (mut vectors, mut arrivals) = (write.open_table(VECTORS)?, write.open_table(ARRIVALS)?);
-            let mut arrival = arrivals.last()?.map_or(0, |(last, _)| last.value() + 1);
-            for (key, row) in rows {
+            let next = arrivals.last()?.map_or(0, |(last, _)| last.value() + 1);
+            for (arrival, (key, row)) in (next..).zip(rows) {
                 let old = vectors.insert(key, &*encode(key, arrival, row))?;
                 if let Some(replaced) = old.and_then(|old| arrival_of(old.value())) {
                     arrivals.remove(replaced)?;
                 }
                 arrivals.insert(arrival, key)?;
-                arrival += 1;
             }
             while arrivals.len()? > self.capacity {
                 let Some((_, oldest)) = arrivals.pop_first()? else { break };

@@ -63,7 +63,7 @@ impl RemoteConfig {
             dimensions: None,
             batch: 64,
             max_text_bytes: 16_000,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             retries: 3,
             backoff: Duration::from_millis(500),
         }

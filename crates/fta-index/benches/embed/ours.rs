@@ -64,7 +64,7 @@ impl Contender for Ours<'_> {
         let (cpu, start) = (cpu_time(), Instant::now());
         pool.install(|| self.embedder.embed(&texts))?;
         let wall_seconds = start.elapsed().as_secs_f64();
-        let spent = cpu_time().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
+        let spent = cpu_time().zip(cpu).map(|(after, before)| after.as_secs_f64() - before.as_secs_f64());
         Ok(Throughput { cpu_seconds: spent, wall_seconds })
     }
 

@@ -128,7 +128,7 @@ fn gelu_body<const FMA: bool>(values: &mut [f32]) {
 fn erf<const FMA: bool>(x: f32) -> f32 {
     // The ratio of polynomials that XLA and Eigen use; beyond 4 the function is 1 to the precision of `f32`.
     const ABOVE: [f32; 6] =
-        [2.770_681_4e-8, -2.101_024e-6, -5.692_506_4e-5, -7.349_906_3e-4, -2.954_599_8e-3, -1.609_603_3e-2];
+        [2.770_681_4e-8, -2.101_024e-6, -5.692_506_4e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2];
     const BELOW: [f32; 4] = [-2.133_740_6e-4, -1.682_827e-3, -7.373_329_2e-3, -1.426_473_9e-2];
     // Unlike `clamp`, this leaves NaN to the result.
     let x = if x > 4.0 { 4.0 } else { x };

@@ -5,7 +5,7 @@
 //! vectors of columns, so that two loads of weights serve fourteen rows.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_add_ps, _mm512_castsi512_ps, _mm512_cvtepi32_ps, _mm512_dpbf16_ps,
+    __m512, __m512bh, __m512i, _mm512_add_ps, _mm512_castsi512_ps, _mm512_cvtepi32_ps, _mm512_dpbf16_ps,
     _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_mask_storeu_ps,
     _mm512_maskz_loadu_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps,
 };
@@ -142,7 +142,11 @@ kernel! {
     /// Products of pairs of `bf16`.
     bf16, "avx512f,avx512bw,avx512vl,avx512bf16",
     __m512, _mm512_castsi512_ps,
-    |sum, a: __m512i, b: __m512i| _mm512_dpbf16_ps(sum, std::mem::transmute(a), std::mem::transmute(b)),
+    |sum, a, b| _mm512_dpbf16_ps(
+        sum,
+        std::mem::transmute::<__m512i, __m512bh>(a),
+        std::mem::transmute::<__m512i, __m512bh>(b)
+    ),
     |sum: __m512| sum
 }
 

@@ -192,7 +192,7 @@ impl Linear {
                         continue;
                     }
                     convert::rows(input, self.inputs, *form, Unit::detect(), rows);
-                    engine.multiply(packed, *form, rows, then, out);
+                    engine.multiply((packed, *form), rows, then, out);
                 }
             }
         }
@@ -200,7 +200,7 @@ impl Linear {
 }
 
 impl Engine {
-    fn multiply(self, packed: &Packed, form: Form, rows: &Rows, then: Then, out: &mut [f32]) {
+    fn multiply(self, (packed, form): (&Packed, Form), rows: &Rows, then: Then, out: &mut [f32]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {

@@ -62,8 +62,8 @@ for_each_unit! {
 
 #[inline(always)]
 fn i16_body<const FMA: bool>(packed: &Packed, rows: &Rows, then: Then, out: &mut [f32]) {
-    let low = |x: u32| i32::from(x as u16 as i16);
-    let high = |x: u32| x as i32 >> 16;
+    let low = |x: u32| i32::from((x as u16).cast_signed());
+    let high = |x: u32| x.cast_signed() >> 16;
     let dot = |sum: i32, a: u32, b: u32| sum.wrapping_add((low(a) * low(b)).wrapping_add(high(a) * high(b)));
     multiply((packed, rows, then, out), |start| start, dot, |sum| sum as f32);
 }
@@ -76,7 +76,7 @@ for_each_unit! {
 fn i8_body<const FMA: bool>(packed: &Packed, rows: &Rows, then: Then, out: &mut [f32]) {
     let dot = |sum: i32, a: u32, b: u32| {
         let [a, b] = [a.to_le_bytes(), b.to_le_bytes()];
-        let products = a.iter().zip(b).map(|(&a, b)| i32::from(a) * i32::from(b as i8));
+        let products = a.iter().zip(b).map(|(&a, b)| i32::from(a) * i32::from(b.cast_signed()));
         sum.wrapping_add(products.sum())
     };
     multiply((packed, rows, then, out), |start| start, dot, |sum| sum as f32);
