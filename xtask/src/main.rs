@@ -78,7 +78,12 @@ enum Benchmark {
     Answers,
     Coverage,
     Cost,
+    /// What a memory costs as it grows: bytes of a unit, time to open and to search
+    Growth,
+    /// Speed and recall of the vector indexes, beside other programs
     Index,
+    /// Speed of the embedding model, beside other programs that run it
+    Embed,
 }
 
 /// Where the benchmarks look for data, from the root of the workspace.
@@ -109,8 +114,20 @@ fn run(task: Task) -> Result<()> {
 }
 
 fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, arguments: &[String]) -> Result<()> {
-    if matches!(what, Benchmark::Index) {
-        return native::bench_index(workspace, arguments);
+    let name = match what {
+        Benchmark::Retrieval => "retrieval",
+        Benchmark::Temporal => "temporal",
+        Benchmark::Answers => "answers",
+        Benchmark::Coverage => "coverage",
+        Benchmark::Cost => "cost",
+        Benchmark::Growth => "growth",
+        Benchmark::Embed => "embed",
+        Benchmark::Index => return native::bench_index(workspace, arguments),
+    };
+    let arguments = steps::words(arguments);
+    let evaluate = ["run", "--release", "--package", "fta-eval", "--", name];
+    if matches!(what, Benchmark::Growth) {
+        return steps::cargo(workspace, &[&evaluate, &arguments[..]].concat(), &[]);
     }
     let data = data.unwrap_or_else(|| workspace.root.join(DEFAULT_DATA));
     if !data.is_file() {
@@ -123,16 +140,10 @@ fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, argument
     // Tokens are counted with the tokenizer of a real model.
     let model = matches!(what, Benchmark::Cost).then_some("qwen2.5-coder-0.5b");
     steps::setup(workspace, model)?;
-    let name = match what {
-        Benchmark::Retrieval => "retrieval",
-        Benchmark::Temporal => "temporal",
-        Benchmark::Answers => "answers",
-        Benchmark::Coverage => "coverage",
-        Benchmark::Cost => "cost",
-        Benchmark::Index => "index",
-    };
-    let data = data.display().to_string();
-    let mut command = vec!["run", "--release", "--package", "fta-eval", "--", name, "--data", &data];
-    command.extend(arguments.iter().map(String::as_str));
-    steps::cargo(workspace, &command, &[])
+    // Cargo runs benchmarks in the folder of their package.
+    let data = std::path::absolute(data)?.display().to_string();
+    let data = ["--data", &data];
+    let embed = ["bench", "--package", "fta-index", "--features", "candle", "--bench", name, "--"];
+    let command: &[&str] = if matches!(what, Benchmark::Embed) { &embed } else { &evaluate };
+    steps::cargo(workspace, &[command, &data, &arguments].concat(), &[])
 }

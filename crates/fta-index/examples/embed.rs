@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     eprintln!("{} from {:?} in {}", files.model_id, files.source, files.directory.display());
     let start = Instant::now();
     let embedder = BertEmbedder::from_files(&files)?;
-    eprintln!("loaded in {:.2?}", start.elapsed());
+    eprintln!("loaded in {:.2?}, {:?}", start.elapsed(), embedder.precision());
 
     let lines = stdin().lines().collect::<Result<Vec<_>, _>>()?;
     let texts: Vec<&str> = lines.iter().map(String::as_str).collect();

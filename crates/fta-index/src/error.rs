@@ -25,6 +25,40 @@ pub enum EmbedError {
         /// What the back end said.
         message: String,
     },
+    /// A server cannot be reached or is out of order; it may be back soon.
+    #[error("model `{model}` is unavailable: {message}; try again later")]
+    Unavailable {
+        /// The model.
+        model: String,
+        /// What the server or the network said.
+        message: String,
+    },
+    /// A server wants fewer requests.
+    #[error("model `{model}` is asked too often: {message}; try again later")]
+    RateLimited {
+        /// The model.
+        model: String,
+        /// What the server said.
+        message: String,
+        /// How long it wants to be left alone, if it says so.
+        retry_after: Option<std::time::Duration>,
+    },
+    /// A server refuses the request, and would again: address, key, model or dimension must be put right.
+    #[error("model `{model}` refused: {message}; check address, key, model and dimensions")]
+    Refused {
+        /// The model.
+        model: String,
+        /// What the server said.
+        message: String,
+    },
+    /// A server's reply holds no usable vectors.
+    #[error("model `{model}` gave no usable reply: {reason}")]
+    Reply {
+        /// The model.
+        model: String,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 /// What can go wrong in an index.

@@ -25,6 +25,12 @@ pub mod candle;
 #[cfg(feature = "faiss")]
 pub mod faiss;
 
+#[cfg(feature = "cache")]
+pub mod cached;
+
+#[cfg(feature = "http")]
+pub mod remote;
+
 pub use embed::{Embedder, Embeddings};
 pub use error::{EmbedError, IndexError};
 pub use exact::ExactIndex;

@@ -80,6 +80,10 @@ macro_rules! for_each_unit {
     };
 }
 
+mod product;
+
+pub(super) use product::{Linear, Rows, Then};
+
 /// Values that are worked on side by side.
 const LANES: usize = 16;
 
@@ -94,14 +98,17 @@ fn mul_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 fn exp<const FMA: bool>(x: f32) -> f32 {
     // Cephes: split off the power of two, then a polynomial on what is left. ln 2 is in two parts for accuracy.
     let x = x.clamp(-87.0, 88.0);
-    let power = mul_add::<FMA>(x, std::f32::consts::LOG2_E, 0.5).floor();
+    // Adding 1.5 * 2^23 leaves the nearest whole number in the low bits; a conversion, which must check its range, would
+    // be slower.
+    let rounded = mul_add::<FMA>(x, std::f32::consts::LOG2_E, 12_582_912.0);
+    let power = rounded - 12_582_912.0;
     let rest = mul_add::<FMA>(power, 2.121_944_4e-4, mul_add::<FMA>(power, -0.693_359_4, x));
     let mut sum = 1.987_569_1e-4;
     for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
         sum = mul_add::<FMA>(sum, rest, coefficient);
     }
     let fraction = mul_add::<FMA>(sum * rest, rest, rest) + 1.0;
-    f32::from_bits(((power as i32 + 127) << 23) as u32) * fraction
+    f32::from_bits((rounded.to_bits() << 23).wrapping_add(127 << 23)) * fraction
 }
 
 for_each_unit! {
@@ -112,16 +119,30 @@ for_each_unit! {
 #[inline(always)]
 fn gelu_body<const FMA: bool>(values: &mut [f32]) {
     for x in values {
-        // Abramowitz and Stegun 7.1.26; absolute error of the error function below 1.5e-7.
-        let a = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-        let t = 1.0 / mul_add::<FMA>(0.327_591_1, a, 1.0);
-        let mut sum = 1.061_405_4;
-        for coefficient in [-1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6] {
-            sum = mul_add::<FMA>(sum, t, coefficient);
-        }
-        let erf = 1.0 - sum * t * exp::<FMA>(-a * a);
-        *x = 0.5 * *x * (1.0 + erf.copysign(*x));
+        *x = 0.5 * *x * (1.0 + erf::<FMA>(*x * std::f32::consts::FRAC_1_SQRT_2));
     }
+}
+
+/// Error function with an absolute error of about 2e-7, free of branches.
+#[inline(always)]
+fn erf<const FMA: bool>(x: f32) -> f32 {
+    // The ratio of polynomials that XLA and Eigen use; beyond 4 the function is 1 to the precision of `f32`.
+    const ABOVE: [f32; 6] =
+        [2.770_681_4e-8, -2.101_024e-6, -5.692_506_4e-5, -7.349_906_3e-4, -2.954_6e-3, -1.609_603_3e-2];
+    const BELOW: [f32; 4] = [-2.133_740_6e-4, -1.682_827e-3, -7.373_329_2e-3, -1.426_473_9e-2];
+    // Unlike `clamp`, this leaves NaN to the result.
+    let x = if x > 4.0 { 4.0 } else { x };
+    let x = if x < -4.0 { -4.0 } else { x };
+    let square = x * x;
+    let mut above = -2.726_142_3e-10;
+    for coefficient in ABOVE {
+        above = mul_add::<FMA>(above, square, coefficient);
+    }
+    let mut below = -1.456_607_2e-5;
+    for coefficient in BELOW {
+        below = mul_add::<FMA>(below, square, coefficient);
+    }
+    x * above / below
 }
 
 /// Scale and shift of a layer normalisation, `[width]` each.
@@ -160,12 +181,24 @@ fn sum_over_lanes(values: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
             sums[lane] = add(sums[lane], chunk[lane]);
         }
     }
-    rest.iter().fold(sums.iter().sum(), |sum, &x| add(sum, x))
+    rest.iter().fold(fold_lanes(sums, |a, b| a + b), |sum, &x| add(sum, x))
+}
+
+/// Brings lanes together, half with half, which takes four steps and not sixteen.
+#[inline(always)]
+fn fold_lanes(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] = join(lanes[lane], lanes[lane + half]);
+        }
+    }
+    lanes[0]
 }
 
 /// Buffers of [`Unit::attend`], kept between calls.
 #[derive(Debug, Default)]
 pub(super) struct AttentionBuffers {
+    packed: product::HeadBuffers,
     /// Scores of one query with all keys, padded to whole lanes.
     scores: Vec<f32>,
     /// Keys of one head, `[head width, padded number of tokens]`, so that scores come side by side.
@@ -179,12 +212,29 @@ pub(super) struct Heads {
     pub(super) head_width: usize,
 }
 
-for_each_unit! {
+impl Unit {
     /// Self-attention of one text of `n` tokens.
     ///
     /// `projected` is `[n, 3 * width]`, query, key and value of each token side by side, where `width` is
     /// `heads * head_width`. Writes `[n, width]`.
-    attend = attend_body(projected: &[f32], shape: Heads, output: &mut [f32], buffers: &mut AttentionBuffers)
+    pub(super) fn attend(
+        self,
+        projected: &[f32],
+        shape: Heads,
+        output: &mut [f32],
+        buffers: &mut AttentionBuffers,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if matches!(self.0, Width::Avx512) {
+            return product::attend(self, projected, shape, output, &mut buffers.packed);
+        }
+        self.attend_plainly(projected, shape, output, buffers);
+    }
+}
+
+for_each_unit! {
+    /// As [`Unit::attend`], without packed products.
+    attend_plainly = attend_body(projected: &[f32], shape: Heads, output: &mut [f32], buffers: &mut AttentionBuffers)
 }
 
 #[inline(always)]
@@ -212,7 +262,7 @@ fn attend_body<const FMA: bool>(
         }
         for (token, output) in projected.chunks_exact(3 * width).zip(output.chunks_exact_mut(width)) {
             score_keys::<FMA>(&token[at..at + head_width], &buffers.keys, &mut buffers.scores);
-            let sum = soft_max::<FMA>(&mut buffers.scores, n, scale);
+            let sum = soft_max_padded::<FMA>(&mut buffers.scores, n, scale);
             let values = &projected[2 * width + at..];
             let output = &mut output[at..at + head_width];
             blend_values::<FMA>(&buffers.scores[..n], values, 3 * width, output);
@@ -239,9 +289,46 @@ fn score_keys<const FMA: bool>(query: &[f32], keys: &[f32], scores: &mut [f32]) 
     }
 }
 
+for_each_unit! {
+    /// Makes weights of each row of scores, `[n, n]`; writes what makes the sum of each row 1.
+    soft_max = soft_max_body(scores: &mut [f32], scale: f32, factors: &mut [f32])
+}
+
+#[inline(always)]
+fn soft_max_body<const FMA: bool>(scores: &mut [f32], scale: f32, factors: &mut [f32]) {
+    let n = factors.len();
+    for (row, factor) in scores.chunks_exact_mut(n).zip(factors) {
+        let (wide, rest) = row.as_chunks_mut::<LANES>();
+        // The rest is worked on as a whole vector too; loops over fewer would be slower.
+        let mut last = [f32::MIN; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut lanes = last;
+        for chunk in &*wide {
+            for lane in 0..LANES {
+                lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+            }
+        }
+        let greatest = fold_lanes(lanes, |a, b| if a > b { a } else { b });
+        // What pads the last vector becomes about 1e-38 each, which no sum feels.
+        let mut sums = [0.0; LANES];
+        for lane in 0..LANES {
+            last[lane] = exp::<FMA>((last[lane] - greatest) * scale);
+            sums[lane] = last[lane];
+        }
+        for chunk in wide {
+            for lane in 0..LANES {
+                chunk[lane] = exp::<FMA>((chunk[lane] - greatest) * scale);
+                sums[lane] += chunk[lane];
+            }
+        }
+        rest.copy_from_slice(&last[..rest.len()]);
+        *factor = 1.0 / fold_lanes(sums, |a, b| a + b);
+    }
+}
+
 /// Makes weights of the first `n` scores and zeros of the padding; returns the sum of the weights.
 #[inline(always)]
-fn soft_max<const FMA: bool>(scores: &mut [f32], n: usize, scale: f32) -> f32 {
+fn soft_max_padded<const FMA: bool>(scores: &mut [f32], n: usize, scale: f32) -> f32 {
     scores[n..].fill(f32::MIN);
     let mut greatest = [f32::MIN; LANES];
     for chunk in scores.as_chunks::<LANES>().0 {
@@ -277,58 +364,6 @@ fn blend_values<const FMA: bool>(weights: &[f32], values: &[f32], stride: usize,
     for (i, output) in rest.iter_mut().enumerate() {
         let terms = weights.iter().zip(values.chunks(stride));
         *output = terms.map(|(weight, values)| weight * values[first_of_rest + i]).sum();
-    }
-}
-
-/// A matrix `[inputs, outputs]`, row-major, and a bias `[outputs]`.
-#[derive(Debug)]
-pub(super) struct Linear {
-    weights: Vec<f32>,
-    pub(super) bias: Vec<f32>,
-}
-
-impl Linear {
-    /// `weights` is a whole number of rows as long as `bias`.
-    pub(super) fn new(weights: Vec<f32>, bias: Vec<f32>) -> Self {
-        assert!(!bias.is_empty() && weights.len().is_multiple_of(bias.len()), "whole rows");
-        Self { weights, bias }
-    }
-
-    /// Adds `input * weights` to `sums`: `[n, inputs]` to `[n, outputs]`, without the bias.
-    ///
-    /// This is candle's own matrix product (the `gemm` crate), called directly: it adds to what is there, which
-    /// saves a pass for bias and residual, and it stays on this thread, since batches are what runs in parallel.
-    pub(super) fn add_product(&self, input: &[f32], sums: &mut [f32]) {
-        let outputs = self.bias.len();
-        let inputs = self.weights.len() / outputs;
-        let n = sums.len() / outputs;
-        assert!(sums.len() == n * outputs && input.len() == n * inputs, "shapes of a product");
-        // SAFETY: the pointers are to slices of `n * outputs`, `n * inputs` and `inputs * outputs` values, as the
-        // assertions here and in `new` say, and the strides are those of row-major matrices of these shapes.
-        // `sums` is borrowed mutably, so it overlaps nothing.
-        unsafe {
-            gemm::gemm(
-                n,
-                outputs,
-                inputs,
-                sums.as_mut_ptr(),
-                1,
-                outputs.cast_signed(),
-                true,
-                input.as_ptr(),
-                1,
-                inputs.cast_signed(),
-                self.weights.as_ptr(),
-                1,
-                outputs.cast_signed(),
-                1.0,
-                1.0,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
-        }
     }
 }
 

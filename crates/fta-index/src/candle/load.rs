@@ -9,6 +9,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use super::kernels::{Heads, Linear, Norm, Unit};
 use super::model::{Encoder, Layer};
+use super::precision::Precision;
 
 /// Why a sentence encoder cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +68,7 @@ struct Pooling {
 }
 
 /// Reads the encoder of a folder.
-pub(super) fn encoder(directory: &Path) -> Result<Encoder, LoadError> {
+pub(super) fn encoder(directory: &Path, precision: Precision) -> Result<Encoder, LoadError> {
     let config = config(directory)?;
     check_pooling(directory)?;
     let path = directory.join("model.safetensors");
@@ -75,7 +76,7 @@ pub(super) fn encoder(directory: &Path) -> Result<Encoder, LoadError> {
     let damaged =
         |error: candle_core::Error| LoadError::Damaged { path: path.clone(), reason: first_line(&error) };
     let weights = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &Device::Cpu).map_err(damaged)?;
-    build(&config, &weights).map_err(damaged)
+    build(&config, &weights, precision).map_err(damaged)
 }
 
 /// Reads the tokenizer of a folder, set to cut texts at `window` tokens and to pad nothing.
@@ -127,7 +128,7 @@ fn check_pooling(directory: &Path) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn build(config: &Config, weights: &VarBuilder<'_>) -> candle_core::Result<Encoder> {
+fn build(config: &Config, weights: &VarBuilder<'_>, precision: Precision) -> candle_core::Result<Encoder> {
     // Models saved with a head on top have their encoder under a name of its own.
     let weights = if weights.contains_tensor("bert.embeddings.word_embeddings.weight") {
         weights.pp("bert")
@@ -151,11 +152,11 @@ fn build(config: &Config, weights: &VarBuilder<'_>) -> candle_core::Result<Encod
         let layer = weights.pp(format!("encoder.layer.{i}"));
         let attention = layer.pp("attention");
         layers.push(Layer {
-            project: joint_projection(&attention.pp("self"), width)?,
-            attention_output: linear(&attention.pp("output.dense"), width, width)?,
+            project: joint_projection(&attention.pp("self"), width, precision)?,
+            attention_output: linear(&attention.pp("output.dense"), width, width, precision)?,
             attention_norm: norm(attention.pp("output.LayerNorm"))?,
-            expand: linear(&layer.pp("intermediate.dense"), width, inner)?,
-            contract: linear(&layer.pp("output.dense"), inner, width)?,
+            expand: linear(&layer.pp("intermediate.dense"), width, inner, precision)?,
+            contract: linear(&layer.pp("output.dense"), inner, width, precision)?,
             output_norm: norm(layer.pp("output.LayerNorm"))?,
         });
     }
@@ -170,22 +171,27 @@ fn build(config: &Config, weights: &VarBuilder<'_>) -> candle_core::Result<Encod
 }
 
 /// Query, key and value as one matrix.
-fn joint_projection(weights: &VarBuilder<'_>, width: usize) -> candle_core::Result<Linear> {
+fn joint_projection(
+    weights: &VarBuilder<'_>,
+    width: usize,
+    precision: Precision,
+) -> candle_core::Result<Linear> {
     let (mut matrices, mut biases) = (Vec::new(), Vec::new());
     for name in ["query", "key", "value"] {
-        matrices.push(weights.pp(name).get((width, width), "weight")?);
-        biases.push(weights.pp(name).get(width, "bias")?);
+        matrices.extend(values(&weights.pp(name).get((width, width), "weight")?)?);
+        biases.extend(values(&weights.pp(name).get(width, "bias")?)?);
     }
-    transposed(&Tensor::cat(&matrices, 0)?, &Tensor::cat(&biases, 0)?)
+    Ok(Linear::new(matrices, biases, precision))
 }
 
-fn linear(weights: &VarBuilder<'_>, inputs: usize, outputs: usize) -> candle_core::Result<Linear> {
-    transposed(&weights.get((outputs, inputs), "weight")?, &weights.get(outputs, "bias")?)
-}
-
-/// Files have matrices as `[outputs, inputs]`.
-fn transposed(matrix: &Tensor, bias: &Tensor) -> candle_core::Result<Linear> {
-    Ok(Linear::new(values(&matrix.t()?)?, values(bias)?))
+fn linear(
+    weights: &VarBuilder<'_>,
+    inputs: usize,
+    outputs: usize,
+    precision: Precision,
+) -> candle_core::Result<Linear> {
+    let matrix = weights.get((outputs, inputs), "weight")?;
+    Ok(Linear::new(values(&matrix)?, values(&weights.get(outputs, "bias")?)?, precision))
 }
 
 fn values(tensor: &Tensor) -> candle_core::Result<Vec<f32>> {

@@ -3,7 +3,10 @@
 //! The tokens of all texts of a batch lie one after the other, without padding, so that no work is wasted and
 //! neither order nor size of a batch changes the speed.
 
-use super::kernels::{AttentionBuffers, Heads, Linear, Norm, Unit};
+use super::kernels::{AttentionBuffers, Heads, Linear, Norm, Rows, Then, Unit};
+
+/// Tokens that pass through the inner layer at once.
+const CHUNK: usize = 112;
 
 /// One layer of the encoder.
 #[derive(Debug)]
@@ -50,11 +53,10 @@ impl Encoder {
     ///
     /// The caller makes sure that every text has between 1 and [`Encoder::positions`] tokens, all below
     /// [`Encoder::vocabulary`].
-    pub(super) fn embed(&self, texts: &[&[u32]]) -> Vec<f32> {
+    pub(super) fn embed(&self, texts: &[&[u32]], buffers: &mut Buffers) -> Vec<f32> {
         let mut states = self.look_up(texts);
-        let mut buffers = Buffers::default();
         for layer in &self.layers {
-            self.apply(layer, texts, &mut states, &mut buffers);
+            self.apply(layer, texts, &mut states, buffers);
         }
         self.pool(texts, &states)
     }
@@ -77,10 +79,10 @@ impl Encoder {
     fn apply(&self, layer: &Layer, texts: &[&[u32]], states: &mut [f32], buffers: &mut Buffers) {
         let width = self.width();
         let n_tokens = states.len() / width;
-        let Buffers { projected, attended, expanded, attention } = buffers;
+        let Buffers { projected, attended, expanded, attention, rows } = buffers;
 
-        fill_with_bias(projected, &layer.project.bias, n_tokens);
-        layer.project.add_product(states, projected);
+        projected.resize(n_tokens * 3 * width, 0.0);
+        layer.project.apply(states, Then::Write, projected, rows);
         attended.resize(states.len(), 0.0);
         let mut from = 0;
         for text in texts {
@@ -91,16 +93,16 @@ impl Encoder {
             from = to;
         }
 
-        // The product adds to the states, which is the residual connection.
-        add_bias(states, &layer.attention_output.bias);
-        layer.attention_output.add_product(attended, states);
+        layer.attention_output.apply(attended, Then::Add, states, rows);
         self.unit.layer_norm(states, &layer.attention_norm);
 
-        fill_with_bias(expanded, &layer.expand.bias, n_tokens);
-        layer.expand.add_product(states, expanded);
-        self.unit.gelu(expanded);
-        add_bias(states, &layer.contract.bias);
-        layer.contract.add_product(expanded, states);
+        // A few rows at a time, so that the wide rows between the two products stay in the cache.
+        for states in states.chunks_mut(CHUNK * width) {
+            expanded.resize(states.len() / width * layer.expand.outputs(), 0.0);
+            layer.expand.apply(states, Then::Write, expanded, rows);
+            self.unit.gelu(expanded);
+            layer.contract.apply(expanded, Then::Add, states, rows);
+        }
         self.unit.layer_norm(states, &layer.output_norm);
     }
 
@@ -125,25 +127,15 @@ impl Encoder {
     }
 }
 
-/// Large intermediate results, kept from layer to layer.
+/// Large intermediate results, kept from layer to layer and from batch to batch.
 #[derive(Debug, Default)]
-struct Buffers {
+pub(super) struct Buffers {
     /// `[tokens, 3 * width]`.
     projected: Vec<f32>,
     /// `[tokens, width]`.
     attended: Vec<f32>,
-    /// `[tokens, inner width]`.
+    /// `[CHUNK, inner width]`.
     expanded: Vec<f32>,
     attention: AttentionBuffers,
-}
-
-fn fill_with_bias(rows: &mut Vec<f32>, bias: &[f32], n: usize) {
-    rows.resize(n * bias.len(), 0.0);
-    rows.chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
-}
-
-fn add_bias(rows: &mut [f32], bias: &[f32]) {
-    for row in rows.chunks_exact_mut(bias.len()) {
-        row.iter_mut().zip(bias).for_each(|(x, bias)| *x += bias);
-    }
+    rows: Rows,
 }

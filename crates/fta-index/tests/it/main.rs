@@ -1,12 +1,16 @@
 //! The crate as its users see it.
 
 mod conformance;
+#[cfg(feature = "cache")]
+mod cached;
 mod exact;
 #[cfg(feature = "faiss")]
 mod faiss;
 #[cfg(feature = "candle")]
 mod minilm;
 mod opened;
+#[cfg(feature = "http")]
+mod remote;
 mod traits;
 #[cfg(feature = "weights")]
 mod weights;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert;
-use fta_index::candle::{BertEmbedder, LoadError};
+use fta_index::candle::{BertEmbedder, LoadError, Precision};
 use fta_index::weights::{ALL_MINILM_L6_V2, ModelFiles, WeightsResolver};
 use fta_index::{Embedder, conformance};
 use serde::Deserialize;
@@ -19,8 +19,11 @@ static FILES: LazyLock<ModelFiles> = LazyLock::new(|| {
     resolver.resolve(&ALL_MINILM_L6_V2, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 });
 
-static EMBEDDER: LazyLock<BertEmbedder> =
-    LazyLock::new(|| BertEmbedder::from_files(&FILES).expect("verified files"));
+static EMBEDDER: LazyLock<BertEmbedder> = LazyLock::new(|| load(Precision::F32));
+
+fn load(precision: Precision) -> BertEmbedder {
+    BertEmbedder::from_files_with(&FILES, precision).expect("verified files")
+}
 
 #[derive(Deserialize)]
 struct Fixture {
@@ -92,6 +95,61 @@ fn agrees_with_the_stock_encoder_of_candle() {
     let found = EMBEDDER.embed(&borrowed).expect("vectors");
     for (text, row) in texts.iter().zip(found.rows()) {
         check(row, &stock(text).expect("the stock vector"), text);
+    }
+}
+
+/// The cosines of all texts to the vectors of `f32`.
+fn cosines(embedder: &BertEmbedder) -> Vec<f32> {
+    let (mut texts, _) = fixture();
+    let topics =
+        ["the garden", "my sister's wedding", "a flight to Lisbon", "the new job", "a broken boiler"];
+    texts.extend((0..60).map(|n| {
+        let detail = "and then we talked about it for a while ".repeat(n % 7);
+        format!("On day {n} I told Robin about {} {detail}", topics[n % topics.len()])
+    }));
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (found, expect) =
+        (embedder.embed(&texts).expect("vectors"), EMBEDDER.embed(&texts).expect("vectors"));
+    let pairs = found.rows().zip(expect.rows());
+    pairs.map(|(found, expect)| found.iter().zip(expect).map(|(x, y)| x * y).sum()).collect()
+}
+
+#[test]
+fn faster_precisions_are_faithful() {
+    for (precision, least) in
+        [(Precision::Bf16, 0.9999), (Precision::Int16, 0.999_99), (Precision::Int8, 0.99)]
+    {
+        let embedder = load(precision);
+        for cosine in cosines(&embedder) {
+            assert!(cosine > least, "{precision:?}: {cosine}");
+        }
+        conformance::embedder(&embedder);
+        assert_eq!(embedder.precision(), precision);
+    }
+}
+
+#[test]
+fn the_precision_is_chosen_and_named() {
+    let automatic = BertEmbedder::from_files(&FILES).expect("verified files");
+    assert_eq!(automatic.precision(), Precision::fastest_faithful());
+    assert_ne!(automatic.precision(), Precision::Auto);
+    assert_ne!(automatic.precision(), Precision::Int8, "its vectors are not those of the others");
+    assert_eq!(automatic.model_id(), EMBEDDER.model_id(), "vectors may be compared");
+    let int8 = load(Precision::Int8);
+    assert_eq!(int8.model_id(), format!("{}+int8", EMBEDDER.model_id()));
+}
+
+#[test]
+fn the_same_call_gives_the_same_bits() {
+    let texts: Vec<String> = (0..90).map(|n| format!("note {n} {}", "again ".repeat(n % 30))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for precision in [Precision::F32, Precision::Bf16, Precision::Int16, Precision::Int8] {
+        let embedder = load(precision);
+        let first = embedder.embed(&texts).expect("vectors");
+        assert_eq!(embedder.embed(&texts).expect("vectors"), first, "{precision:?}");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let rows = pool.install(|| embedder.embed(&texts)).expect("vectors");
+        assert_eq!(rows, first, "{precision:?} on more threads");
     }
 }
 
@@ -203,6 +261,10 @@ fn any_bert_can_be_loaded() {
     // The window is that of the model, which is shorter than 256.
     assert_eq!((embedder.dim(), embedder.window(), embedder.model_id()), (6, 9, "tiny"));
     conformance::embedder(&embedder);
+    for precision in [Precision::F32, Precision::Bf16, Precision::Int16, Precision::Int8] {
+        let embedder = BertEmbedder::load_with(tiny.0.path(), "tiny", precision).expect("a tiny model");
+        conformance::embedder(&embedder);
+    }
     let plain = embedder.embed(&["a b u"]).expect("a vector");
     tiny.write("model.safetensors", Tiny::weights("bert."));
     assert_eq!(tiny.load().expect("names with a prefix").embed(&["a b u"]).expect("a vector"), plain);

@@ -116,31 +116,3 @@ fn attention_of_any_shape() {
         }
     }
 }
-
-#[test]
-fn product_adds_to_what_is_there() {
-    for (n, inputs, outputs) in [(0, 3, 4), (1, 1, 1), (5, 7, 3), (33, 64, 48)] {
-        let linear = Linear::new(values(inputs * outputs, 1), values(outputs, 2));
-        let (input, start) = (values(n * inputs, 3), values(n * outputs, 4));
-        let mut found = start.clone();
-        linear.add_product(&input, &mut found);
-        let expect: Vec<f64> = (0..n * outputs)
-            .map(|at| {
-                let (row, column) = (at / outputs, at % outputs);
-                let products = (0..inputs).map(|i| {
-                    f64::from(input[row * inputs + i]) * f64::from(linear.weights[i * outputs + column])
-                });
-                f64::from(start[at]) + products.sum::<f64>()
-            })
-            .collect();
-        for (x, y) in found.iter().zip(&expect) {
-            assert!((f64::from(*x) - y).abs() < 1e-4, "{n} {inputs} {outputs}: {x} for {y}");
-        }
-    }
-}
-
-#[test]
-#[should_panic(expected = "shapes")]
-fn product_of_wrong_shapes_is_refused() {
-    Linear::new(values(6, 1), values(2, 1)).add_product(&values(5, 1), &mut values(4, 1));
-}
