@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use fta_mem::{
     MemoryConfig,
-    index::IndexSpec,
+    index::{
+        IndexSpec,
+        remote::{ApiKey, RemoteConfig},
+    },
     profile::{AnswerForm, Construction, LocalConfig, ModelKind, Profile, ServerConfig, StepsConfig},
     retrieve::RetrievalConfig,
 };
@@ -29,6 +32,8 @@ pub(crate) struct FileConfig {
     pub(crate) offline: bool,
     /// What embeds texts.
     pub(crate) embedder: EmbedderKind,
+    /// The server of embeddings.
+    pub(crate) embeddings: EmbeddingServer,
     /// Which vector index, such as `exact-int8`; `auto` unless told.
     pub(crate) index: Option<String>,
     /// Named settings of retrieval.
@@ -51,6 +56,45 @@ pub(crate) struct FileConfig {
     pub(crate) local: LocalConfig,
     /// Who does each step.
     pub(crate) steps: StepsConfig,
+}
+
+/// A server of embeddings; its key is taken from FTA_EMBEDDINGS_KEY.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct EmbeddingServer {
+    /// Address up to and without `/embeddings`.
+    pub(crate) base_url: String,
+    /// Name of the model.
+    pub(crate) model: String,
+    /// Values per vector.
+    pub(crate) dimensions: usize,
+    /// Environment variable that holds the key, if it is another one.
+    pub(crate) key_env: Option<String>,
+}
+
+impl EmbeddingServer {
+    /// What to connect with.
+    ///
+    /// # Errors
+    /// Address, model or dimensions are missing, or the key that is named is not there.
+    pub(crate) fn remote(&self) -> Result<RemoteConfig> {
+        if self.base_url.is_empty() || self.model.is_empty() || self.dimensions == 0 {
+            bail!(
+                "embedder `server` needs `base_url`, `model` and `dimensions` in section `[embeddings]` of the settings"
+            );
+        }
+        let key = match &self.key_env {
+            Some(name) => {
+                Some(std::env::var(name).with_context(|| format!("environment variable `{name}`"))?)
+            }
+            None => std::env::var("FTA_EMBEDDINGS_KEY").ok(),
+        };
+        Ok(RemoteConfig {
+            key: key.filter(|key| !key.is_empty()).map(ApiKey::new),
+            dimensions: Some(self.dimensions),
+            ..RemoteConfig::new(self.base_url.as_str(), self.model.as_str())
+        })
+    }
 }
 
 impl FileConfig {

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, Result};
 use fta_mem::index::{
     EmbedError, Embedder, Embeddings, HashEmbedder,
-    candle::BertEmbedder,
+    candle::{BertEmbedder, Precision},
+    remote::{RemoteConfig, RemoteEmbedder},
     weights::{ALL_MINILM_L6_V2, ModelFiles, Progress, Source, WeightsResolver},
 };
 use indicatif::ProgressBar;
@@ -20,6 +21,7 @@ pub(crate) struct LazyEmbedder {
     kind: EmbedderKind,
     model_id: String,
     dim: usize,
+    server: Option<RemoteConfig>,
     resolver: WeightsResolver,
     printer: Printer,
     model: OnceLock<Result<Box<dyn Embedder>, String>>,
@@ -35,14 +37,23 @@ impl LazyEmbedder {
             ..WeightsResolver::default()
         };
         let kind = settings.embedder;
-        let (model_id, dim) = match kind {
-            EmbedderKind::MiniLm => (ALL_MINILM_L6_V2.model_id(), MINILM_DIM),
-            EmbedderKind::Hash => {
+        let minilm = |precision: Precision| {
+            (format!("{}{}", ALL_MINILM_L6_V2.model_id(), precision.id_suffix()), MINILM_DIM)
+        };
+        let (model_id, dim) = match (kind, &settings.embedding_server) {
+            (EmbedderKind::MiniLm, _) => minilm(Precision::Auto),
+            (EmbedderKind::MiniLmInt8, _) => minilm(Precision::Int8),
+            (EmbedderKind::Server, Some(server)) => {
+                let dim = server.dimensions.unwrap_or_default();
+                (RemoteEmbedder::id_of(&server.model, dim), dim)
+            }
+            (EmbedderKind::Hash | EmbedderKind::Server, _) => {
                 let embedder = HashEmbedder::default();
                 (embedder.model_id().to_owned(), embedder.dim())
             }
         };
-        Arc::new(Self { kind, model_id, dim, resolver, printer, model: OnceLock::new() })
+        let server = settings.embedding_server.clone();
+        Arc::new(Self { kind, model_id, dim, server, resolver, printer, model: OnceLock::new() })
     }
 
     /// Finds the model's files, fetching and verifying what is missing.
@@ -70,13 +81,16 @@ impl LazyEmbedder {
     }
 
     fn open(&self) -> Result<Box<dyn Embedder>> {
-        Ok(match self.kind {
-            EmbedderKind::MiniLm => {
-                let files = self.files()?;
-                Box::new(BertEmbedder::from_files(&files).context("the embedding model cannot be loaded")?)
-            }
-            EmbedderKind::Hash => Box::new(HashEmbedder::default()),
-        })
+        let minilm = |precision: Precision| -> Result<Box<dyn Embedder>> {
+            let model = BertEmbedder::from_files_with(&self.files()?, precision);
+            Ok(Box::new(model.context("the embedding model cannot be loaded")?))
+        };
+        match (self.kind, &self.server) {
+            (EmbedderKind::MiniLm, _) => minilm(Precision::Auto),
+            (EmbedderKind::MiniLmInt8, _) => minilm(Precision::Int8),
+            (EmbedderKind::Server, Some(server)) => Ok(Box::new(RemoteEmbedder::connect(server.clone())?)),
+            (EmbedderKind::Hash | EmbedderKind::Server, _) => Ok(Box::new(HashEmbedder::default())),
+        }
     }
 
     fn model(&self) -> Result<&dyn Embedder, EmbedError> {

@@ -6,7 +6,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use fta_mem::{MemoryConfig, index::IndexSpec, profile::Profile, units::Namespace};
+use fta_mem::{
+    MemoryConfig,
+    index::{IndexSpec, remote::RemoteConfig},
+    profile::Profile,
+    units::Namespace,
+};
 
 use crate::{
     args::{Color, EmbedderKind, Global, ModelOptions},
@@ -34,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// What embeds texts.
     pub(crate) embedder: EmbedderKind,
+    /// The server of embeddings, if it is what embeds.
+    pub(crate) embedding_server: Option<RemoteConfig>,
     /// The vector index.
     pub(crate) index: IndexSpec,
     /// Settings of the memory.
@@ -66,6 +73,9 @@ impl Settings {
                 .map(|directories| directories.data_dir().to_owned())
                 .context("the system names no home directory; say where the memory is with `--data DIR`")?,
         };
+        let embedding_server = (file_config.embedder == EmbedderKind::Server)
+            .then(|| file_config.embeddings.remote())
+            .transpose()?;
         let user = file_config.user.as_ref().map(|name| Namespace::new(name.as_str())).transpose()?;
         Ok(Self {
             data,
@@ -75,6 +85,7 @@ impl Settings {
             offline: file_config.offline,
             quiet: global.quiet,
             embedder: file_config.embedder,
+            embedding_server,
             index: file_config.index()?,
             config: file_config.memory()?,
             profile: file_config.profile(),

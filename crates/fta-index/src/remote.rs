@@ -111,8 +111,13 @@ impl RemoteEmbedder {
             Some(dim) => dim,
             None => embedder.request(&["dimension"])?.first().map_or(0, Vec::len),
         };
-        embedder.model_id = format!("remote/{}/{}", embedder.config.model, embedder.dim);
+        embedder.model_id = Self::id_of(&embedder.config.model, embedder.dim);
         Ok(embedder)
+    }
+
+    /// The id of a server's model, which is known before it is connected to if the dimension is.
+    pub fn id_of(model: &str, dim: usize) -> String {
+        format!("remote/{model}/{dim}")
     }
 
     /// Sends a batch, again and again if need be.

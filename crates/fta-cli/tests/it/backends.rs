@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{command, fta};
 
-const EMBEDDERS: [&str; 2] = ["minilm", "hash"];
+const EMBEDDERS: [&str; 3] = ["minilm", "minilm-int8", "hash"];
 
 /// Answers of the demo with these settings.
 fn demo(embedder: &str, index: &str) -> Value {

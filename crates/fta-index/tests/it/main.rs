@@ -1,8 +1,8 @@
 //! The crate as its users see it.
 
-mod conformance;
 #[cfg(feature = "cache")]
 mod cached;
+mod conformance;
 mod exact;
 #[cfg(feature = "faiss")]
 mod faiss;
