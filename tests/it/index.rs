@@ -2,6 +2,7 @@
 //! embedder of a memory.
 
 use std::{
+    fmt::Write as _,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -49,7 +50,7 @@ async fn found(user: &UserMemory) -> String {
     let mut text = String::new();
     for question in ["Where did I buy the violin number 42?", "Who was proud in Bergen?", "kettle 301"] {
         let packet = user.retrieve(question, &RetrieveOptions::default()).await.unwrap();
-        text.push_str(&format!("{packet:?}\n"));
+        writeln!(text, "{packet:?}").unwrap();
     }
     text
 }

@@ -194,26 +194,7 @@ async fn run(command: Command) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Growth { units, index, directory, json, open: None } => {
-            let program = std::env::current_exe()?;
-            let mut rows = Vec::with_capacity(units.len());
-            for &units in &units {
-                let parent = directory.clone().unwrap_or_else(std::env::temp_dir);
-                let folder = parent.join(format!("fta-growth-{}-{units}", std::process::id()));
-                let open = || {
-                    let mut command = std::process::Command::new(&program);
-                    command.args(["growth", "--index", &index.to_string(), "--open"]).arg(&folder);
-                    command
-                };
-                // Writing a store waits for nobody, and makes a runtime of its own.
-                let row = tokio::task::block_in_place(|| {
-                    std::thread::scope(|scope| {
-                        let run = scope.spawn(|| growth::run(units, &index, &folder, &open));
-                        run.join().expect("a run does not panic")
-                    })
-                });
-                let _ = std::fs::remove_dir_all(&folder);
-                rows.push(row?);
-            }
+            let rows = grow(&units, &index, directory.as_deref())?;
             print!("{}", growth::render(&rows));
             write_lines(json.as_deref(), &rows)
         }
@@ -223,6 +204,30 @@ async fn run(command: Command) -> anyhow::Result<()> {
             write_lines(common.json.as_deref(), &[report])
         }
     }
+}
+
+/// Makes and opens a memory of each size.
+fn grow(units: &[usize], index: &IndexSpec, directory: Option<&Path>) -> anyhow::Result<Vec<growth::Growth>> {
+    let program = std::env::current_exe()?;
+    let parent = directory.map_or_else(std::env::temp_dir, Path::to_owned);
+    let mut rows = Vec::with_capacity(units.len());
+    for &units in units {
+        let folder = parent.join(format!("fta-growth-{}-{units}", std::process::id()));
+        let open = || {
+            let mut command = std::process::Command::new(&program);
+            command.args(["growth", "--index", &index.to_string(), "--open"]).arg(&folder);
+            command
+        };
+        // Writing a memory makes a runtime of its own, which it may not within this one.
+        let row = std::thread::scope(|scope| {
+            let run = scope.spawn(|| growth::run(units, index, &folder, &open));
+            run.join().expect("a run does not panic")
+        });
+        // What it made is of no use any more, whether it went well or not.
+        let _ = std::fs::remove_dir_all(&folder);
+        rows.push(row?);
+    }
+    Ok(rows)
 }
 
 /// Counts tokens with the tokenizer of a GGUF file.

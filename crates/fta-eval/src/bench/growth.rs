@@ -305,7 +305,9 @@ impl Words {
         let mut values: Vec<f32> =
             (0..DIM).map(|_| (self.share() + self.share() + self.share() - 1.5) as f32).collect();
         let norm = values.iter().map(|x| x * x).sum::<f32>().sqrt();
-        values.iter_mut().for_each(|x| *x /= norm);
+        for x in &mut values {
+            *x /= norm;
+        }
         values
     }
 }

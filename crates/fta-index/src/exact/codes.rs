@@ -227,7 +227,9 @@ mod tests {
             let vector = |seed: usize| {
                 let mut x: Vec<f32> = (0..dim).map(|i| ((i * 31 + seed * 17) % 23) as f32 - 10.7).collect();
                 let norm = x.iter().map(|x| x * x).sum::<f32>().sqrt();
-                x.iter_mut().for_each(|x| *x /= norm);
+                for x in &mut x {
+                    *x /= norm;
+                }
                 x
             };
             let rows: Vec<Vec<f32>> = (0..BLOCK_ROWS + 40).map(vector).collect();

@@ -1,4 +1,4 @@
-//! An [`ExactIndex`](super::ExactIndex) in a file: sections of ids (strictly rising), rows in their order, and, for
+//! An [`ExactIndex`] in a file: sections of ids (strictly rising), rows in their order, and, for
 //! 8-bit scans, their codes.
 
 use std::{

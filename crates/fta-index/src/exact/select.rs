@@ -49,7 +49,7 @@ impl Nearest {
             }
             for (&id, &score) in ids.iter().zip(scores) {
                 // NaN passes on to be made comparable.
-                if !(score < self.bound()) && filter.is_none_or(|allowed| allowed(id)) {
+                if reaches(score, self.bound()) && filter.is_none_or(|allowed| allowed(id)) {
                     self.push(id, score);
                 }
             }
@@ -93,10 +93,17 @@ impl Nearest {
     }
 }
 
-/// Whether all scores are below the bound; NaN is not. Free of early exits, so that it becomes vector instructions.
+/// Whether a score may enter. NaN may: what it stands for is decided later.
+#[inline]
+fn reaches(score: f32, bound: f32) -> bool {
+    score >= bound || score.is_nan()
+}
+
+/// Whether no score reaches the bound. Counts instead of leaving at the first that does, so that it becomes vector
+/// instructions.
 #[inline]
 fn none_reaches(scores: &[f32], bound: f32) -> bool {
-    !scores.iter().fold(false, |reached, &score| reached | !(score < bound))
+    scores.iter().filter(|&&score| score < bound).count() == scores.len()
 }
 
 /// Collects the rows that can be among the best `k`, given scores that may be wrong by up to an error.
@@ -151,7 +158,7 @@ impl Sieve {
             }
             for (j, &score) in scores.iter().enumerate() {
                 let row = first + i * LOOK + j;
-                if !(score < self.bound()) && allowed(row) {
+                if reaches(score, self.bound()) && allowed(row) {
                     self.push(score, row);
                 }
             }
@@ -182,13 +189,13 @@ impl Sieve {
 
     fn sort_out(&mut self) {
         let bound = self.bound();
-        self.kept.retain(|&(score, _)| !(score < bound));
+        self.kept.retain(|&(score, _)| reaches(score, bound));
     }
 
     /// Takes what another has collected.
     pub(super) fn absorb(&mut self, other: Self) {
         for (score, row) in other.kept {
-            if !(score < self.bound()) {
+            if reaches(score, self.bound()) {
                 self.push(score, row);
             }
         }

@@ -22,7 +22,9 @@ fn vectors(n: usize, seed: u64) -> Vec<f32> {
     let mut values: Vec<f32> = (0..n * DIM).map(|_| value()).collect();
     for row in values.chunks_exact_mut(DIM) {
         let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        for x in row {
+            *x /= norm;
+        }
     }
     values
 }

@@ -7,7 +7,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m128i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepu8_epi16, _mm256_madd_epi16, _mm256_set1_epi64x,
+    _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepu8_epi16, _mm256_madd_epi16, _mm256_set1_epi64x,
     _mm256_setzero_si256, _mm256_storeu_si256, _mm512_add_epi32, _mm512_dpbusd_epi32, _mm512_loadu_si512,
     _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
 };
@@ -159,7 +159,7 @@ fn sum_avx2(panel: &[u8], query: &[i8], sums: &mut Panel) {
         let four = _mm256_set1_epi64x((a | b << 16 | c << 32 | d << 48).cast_signed());
         for (quarter, sum) in pairs.iter_mut().enumerate() {
             // SAFETY: `quarter < 4`, so 16 bytes from `16 * quarter` lie within the 64 of the step.
-            let codes = unsafe { _mm_loadu_si128(step.as_ptr().add(16 * quarter).cast::<__m128i>()) };
+            let codes = unsafe { _mm_loadu_si128(step.as_ptr().add(16 * quarter).cast()) };
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(_mm256_cvtepu8_epi16(codes), four));
         }
     }
