@@ -165,8 +165,12 @@ impl<E: Embedder> CachedEmbedder<E> {
                 arrivals.insert(arrival, key)?;
             }
             while arrivals.len()? > self.capacity {
-                let Some((_, oldest)) = arrivals.pop_first()? else { break };
-                vectors.remove(oldest.value())?;
+                let Some((place, oldest)) = arrivals.pop_first()? else { break };
+                // An entry that was damaged and mended has come anew, and its old place is nobody's.
+                let current = vectors.get(oldest.value())?.and_then(|entry| arrival_of(entry.value()));
+                if current == Some(place.value()) {
+                    vectors.remove(oldest.value())?;
+                }
             }
         }
         write.commit()?;

@@ -66,13 +66,11 @@ pub(in crate::candle) fn attend(
     for head in 0..heads {
         let at = head * head_width;
         pack_head(projected, (width, at, head_width), buffers);
-        let queries =
-            avx512::Input { words: as_bytes(&buffers.queries), scales: &buffers.ones, offsets: None };
+        let queries = avx512::Input { words: as_bytes(&buffers.queries), scales: &buffers.ones };
         // SAFETY: the unit of AVX-512 is made only where all features of these functions were detected.
         unsafe { avx512::f32(&buffers.keys, queries, Then::Write, &mut buffers.scores) };
         unit.soft_max(&mut buffers.scores, scale, &mut buffers.factors);
-        let weights =
-            avx512::Input { words: as_bytes(&buffers.scores), scales: &buffers.factors, offsets: None };
+        let weights = avx512::Input { words: as_bytes(&buffers.scores), scales: &buffers.factors };
         // SAFETY: as above.
         unsafe { avx512::f32(&buffers.values, weights, Then::Write, &mut buffers.output) };
         for (row, found) in output.chunks_exact_mut(width).zip(buffers.output.chunks_exact(head_width)) {

@@ -22,8 +22,6 @@ pub(super) struct Input<'a> {
     pub(super) words: &'a [u8],
     /// `[n]`.
     pub(super) scales: &'a [f32],
-    /// `[n]`: what zero stands for in each row, if it is not zero.
-    pub(super) offsets: Option<&'a [f32]>,
 }
 
 /// A tile: `M` rows from `row` on, and the columns of a panel.
@@ -78,19 +76,14 @@ macro_rules! kernel {
                         break;
                     }
                     let mask = if width - from >= 16 { u16::MAX } else { (1 << (width - from)) - 1 };
-                    // SAFETY: `scales`, `bias` and `totals` have `PANEL` values for each panel; `out` has `width` values from
+                    // SAFETY: `scales` and `bias` have `PANEL` values for each panel; `out` has `width` values from
                     // this column on in each of `M` rows that are `outputs` apart, and the mask covers no more.
                     unsafe {
                         let scale = _mm512_loadu_ps(packed.scales[column + from..].as_ptr());
                         let bias = _mm512_loadu_ps(packed.bias[column + from..].as_ptr());
-                        let totals = _mm512_loadu_ps(packed.totals[column + from..].as_ptr());
                         for i in 0..M {
                             let scale = _mm512_mul_ps(scale, _mm512_set1_ps(scales[i]));
                             let mut value = _mm512_fmadd_ps($finish(sums[i][half]), scale, bias);
-                            if let Some(offsets) = input.offsets {
-                                let offset = _mm512_set1_ps(offsets[place.row + i]);
-                                value = _mm512_fmadd_ps(offset, totals, value);
-                            }
                             let at = out.as_mut_ptr().add(i * outputs + from);
                             if matches!(then, Then::Add) {
                                 value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, at));

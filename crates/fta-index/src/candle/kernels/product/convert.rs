@@ -212,3 +212,17 @@ fn greatest(row: &[f32]) -> f32 {
     let greatest = rest.iter().map(|&x| bits(x)).chain(lanes).max();
     f32::from_bits(greatest.expect("there are lanes"))
 }
+
+for_each_unit! {
+    /// Adds what the zeros of rows stand for to products.
+    add_offsets = add_offsets_body(packed: &Packed, rows: &Rows, out: &mut [f32])
+}
+
+#[inline(always)]
+fn add_offsets_body<const FMA: bool>(packed: &Packed, rows: &Rows, out: &mut [f32]) {
+    for (row, &offset) in out.chunks_exact_mut(packed.outputs).zip(&rows.offsets) {
+        for (x, total) in row.iter_mut().zip(&packed.totals) {
+            *x = mul_add::<FMA>(offset, *total, *x);
+        }
+    }
+}

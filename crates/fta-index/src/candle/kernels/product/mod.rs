@@ -185,8 +185,7 @@ impl Linear {
                     if let (Form::F32, Instructions::Avx512) = (form, engine.0) {
                         rows.scales.resize(input.len() / self.inputs, 1.0);
                         rows.scales.fill(1.0);
-                        let input =
-                            avx512::Input { words: as_bytes(input), scales: &rows.scales, offsets: None };
+                        let input = avx512::Input { words: as_bytes(input), scales: &rows.scales };
                         // SAFETY: `supported` made this engine where it found all features of the function.
                         unsafe { avx512::f32(packed, input, then, out) };
                         continue;
@@ -204,8 +203,8 @@ impl Engine {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {
-                let offsets = (form == Form::I8).then_some(&rows.offsets[..]);
-                let input = avx512::Input { words: &rows.words, scales: &rows.scales, offsets };
+                let unit = Unit::detect();
+                let input = avx512::Input { words: &rows.words, scales: &rows.scales };
                 // SAFETY: `supported` made this engine for this form where it found all features of the function.
                 unsafe {
                     match form {
@@ -214,6 +213,9 @@ impl Engine {
                         Form::I16 => avx512::i16(packed, input, then, out),
                         Form::I8 => avx512::i8(packed, input, then, out),
                     }
+                }
+                if form == Form::I8 {
+                    unit.add_offsets(packed, rows, out);
                 }
             }
             Instructions::Plain(unit) => match form {
