@@ -56,7 +56,8 @@ pub(crate) struct Global {
     /// [default: minilm]
     #[arg(long, global = true, env = "FTA_EMBEDDER", value_enum, value_name = "NAME")]
     pub(crate) embedder: Option<EmbedderKind>,
-    /// Vector index: auto, exact, exact-int8, with settings such as "exact threads=2" [default: auto]
+    /// Vector index: auto, exact, exact-int8, or faiss:KIND where it is built in, with settings such as
+    /// "exact threads=2" [default: auto]
     #[arg(long, global = true, env = "FTA_INDEX", value_name = "INDEX")]
     pub(crate) index: Option<String>,
     /// Download nothing; models come from the cache or from given directories
