@@ -6,18 +6,20 @@ use std::{
     io::{BufWriter, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use fta_eval::{
     bench::{
-        Preset, Selection, Step, answers, arms::Arm, cost, coverage, embedder, growth, retrieval, temporal,
+        Preset, Selection, Step, answers, arms::Arm, cached_embedder, cost, coverage, embedder, growth,
+        retrieval, temporal,
     },
     datasets::{self, Format, Loaded},
 };
 use fta_mem::{
-    index::IndexSpec,
+    index::{Embedder, IndexSpec},
     llm::candle::GgufTokenizer,
     profile::{LocalConfig, Profile},
 };
@@ -107,6 +109,9 @@ struct Common {
     /// Folder with the embedding model's files, instead of the cache or a download.
     #[arg(long, value_name = "DIR")]
     model_dir: Option<PathBuf>,
+    /// Keep vectors in this file, so that the next run embeds no text again; times of embedding mean nothing then.
+    #[arg(long, value_name = "FILE")]
+    embedding_cache: Option<PathBuf>,
     /// At most so many questions of each conversation (coverage: so many conversations).
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -122,6 +127,14 @@ impl Common {
     fn load(&self) -> anyhow::Result<Loaded> {
         let loaded = datasets::load(&self.data, self.format)?;
         Ok(loaded)
+    }
+
+    fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
+        let model_dir = self.model_dir.as_deref();
+        Ok(match &self.embedding_cache {
+            Some(file) => cached_embedder(model_dir, file)?,
+            None => embedder(model_dir)?,
+        })
     }
 
     fn selection(&self) -> Selection {
@@ -150,14 +163,14 @@ async fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Retrieval { common, preset, arms } => {
             let run = retrieval::RetrievalRun { selection: common.selection(), arms, preset };
-            let embedder = embedder(common.model_dir.as_deref())?;
+            let embedder = common.embedder()?;
             let report = retrieval::run(&common.load()?.cases, &embedder, &run, &watch).await?;
             bar.finish_and_clear();
             print!("{}", report.render());
             write_lines(common.json.as_deref(), &report.questions)
         }
         Command::Temporal { common } => {
-            let embedder = embedder(common.model_dir.as_deref())?;
+            let embedder = common.embedder()?;
             let results =
                 temporal::run(&common.load()?.cases, &embedder, &common.selection(), &watch).await?;
             bar.finish_and_clear();
@@ -165,7 +178,7 @@ async fn run(command: Command) -> anyhow::Result<()> {
             write_lines(common.json.as_deref(), &results)
         }
         Command::Answers { common, preset } => {
-            let embedder = embedder(common.model_dir.as_deref())?;
+            let embedder = common.embedder()?;
             let results =
                 answers::run(&common.load()?.cases, &embedder, &common.selection(), preset, &watch).await?;
             bar.finish_and_clear();
@@ -173,7 +186,7 @@ async fn run(command: Command) -> anyhow::Result<()> {
             write_lines(common.json.as_deref(), &results)
         }
         Command::Coverage { common } => {
-            let embedder = embedder(common.model_dir.as_deref())?;
+            let embedder = common.embedder()?;
             let results =
                 coverage::run(&common.load()?.cases, &embedder, &common.selection(), &watch).await?;
             bar.finish_and_clear();
@@ -182,7 +195,7 @@ async fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Cost { common, tokenizer } => {
             let counter = counter(&tokenizer)?;
-            let embedder = embedder(common.model_dir.as_deref())?;
+            let embedder = common.embedder()?;
             let cases = common.load()?.cases;
             let report = cost::run(&cases, &embedder, counter, (&common.selection(), &watch)).await?;
             bar.finish_and_clear();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use redb::backends::InMemoryBackend;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 use sha2::{Digest, Sha256};
 
@@ -103,14 +104,14 @@ impl<E: Embedder> CachedEmbedder<E> {
     /// [`CacheError`] if the file cannot be written.
     pub fn clear(&mut self) -> Result<(), CacheError> {
         let mut clear = || {
-            let write = self.database.begin_write()?;
-            write.delete_table(VECTORS)?;
-            write.delete_table(ARRIVALS)?;
-            write.commit()?;
+            // Free pages of a file still hold what was in them, so the file itself goes. Until there is a new one, or
+            // if there cannot be one, vectors are kept in memory.
+            let memory = Database::builder().create_with_backend(InMemoryBackend::new())?;
+            drop(std::mem::replace(&mut self.database, memory));
             self.create_tables()?;
-            // Pages that are free still hold what was in them until they are given back.
-            self.database.compact()?;
-            Ok(())
+            std::fs::remove_file(&self.path)?;
+            self.database = Database::create(&self.path)?;
+            self.create_tables()
         };
         clear().map_err(|error: redb::Error| failure(&self.path, &error))
     }

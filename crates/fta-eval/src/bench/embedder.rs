@@ -11,6 +11,7 @@ use std::{
 
 use fta_mem::index::{
     EmbedError, Embedder, Embeddings,
+    cached::CachedEmbedder,
     candle::BertEmbedder,
     weights::{ALL_MINILM_L6_V2, WeightsResolver},
 };
@@ -27,6 +28,20 @@ pub fn embedder(model_dir: Option<&Path>) -> Result<Arc<dyn Embedder>, BenchErro
         resolver.resolve(&ALL_MINILM_L6_V2, &mut |_| {}).map_err(|e| BenchError::Weights(Box::new(e)))?;
     Ok(Arc::new(BertEmbedder::from_files(&files).map_err(|e| BenchError::Model(Box::new(e)))?))
 }
+
+/// As [`embedder`], with its vectors kept in a file, so that the next run embeds no text again. Times of embedding mean
+/// nothing then.
+///
+/// # Errors
+/// As [`embedder`]; [`BenchError::Cache`] if the file cannot be used.
+pub fn cached_embedder(model_dir: Option<&Path>, cache: &Path) -> Result<Arc<dyn Embedder>, BenchError> {
+    let cached = CachedEmbedder::open(embedder(model_dir)?, cache, CACHED)
+        .map_err(|error| BenchError::Cache(Box::new(error)))?;
+    Ok(Arc::new(cached))
+}
+
+/// Vectors that a cache keeps at most: some 3 GB of MiniLM's.
+const CACHED: usize = 2_000_000;
 
 /// Counts what an embedder does.
 pub(super) struct Metered {

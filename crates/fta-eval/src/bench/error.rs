@@ -1,6 +1,6 @@
 //! Runs that cannot go on.
 
-use fta_mem::index::{EmbedError, candle, weights};
+use fta_mem::index::{EmbedError, cached, candle, weights};
 
 /// A run that cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,9 @@ pub enum BenchError {
     /// The model cannot be loaded.
     #[error("embedding model could not be loaded")]
     Model(#[source] Box<candle::LoadError>),
+    /// The cache of vectors cannot be used.
+    #[error("cache of vectors cannot be used")]
+    Cache(#[source] Box<cached::CacheError>),
     /// A reference arm could not embed.
     #[error("texts could not be embedded")]
     Embed(#[from] EmbedError),

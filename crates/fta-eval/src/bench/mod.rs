@@ -16,7 +16,7 @@ pub mod stand_in;
 mod table;
 pub mod temporal;
 
-pub use embedder::embedder;
+pub use embedder::{cached_embedder, embedder};
 pub use error::BenchError;
 pub use memory::Preset;
 

@@ -137,3 +137,44 @@ fn other_files_are_left_alone() {
     assert!(matches!(error, CacheError::InUse { .. }), "{error}");
     drop(first);
 }
+
+/// Vectors that can be told from everything else in a file.
+struct Telling;
+
+impl Embedder for Telling {
+    fn model_id(&self) -> &'static str {
+        "telling"
+    }
+    fn dim(&self) -> usize {
+        4
+    }
+    fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        let row = |text: &&str| {
+            let x = 0.1 + text.len() as f32 / 1e3;
+            [x, -x, (0.5 - 2.0 * x * x).sqrt(), 0.5_f32.sqrt()]
+        };
+        Embeddings::new(4, texts.iter().flat_map(row).collect())
+    }
+}
+
+#[test]
+fn clearing_leaves_no_byte() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cache");
+    let texts: Vec<String> = (0..300).map(|n| "x".repeat(n)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut cache = CachedEmbedder::open(Telling, &path, 1000).expect("a cache");
+    let vectors = cache.embed(&texts).expect("vectors");
+    let holds = |row: &[f32]| {
+        let bytes: Vec<u8> = row.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let file = std::fs::read(&path).expect("the file");
+        file.windows(bytes.len()).any(|window| window == bytes)
+    };
+    assert!(vectors.rows().step_by(37).all(holds), "it was there");
+    cache.clear().expect("an empty cache");
+    assert!(!vectors.rows().step_by(37).any(holds), "it is still there");
+    assert_eq!(cache.embed(&texts).expect("vectors"), vectors);
+    assert_eq!(cache.len().expect("a number"), 300);
+    drop(cache);
+    assert!(vectors.rows().step_by(37).all(holds), "it is kept in the file again");
+}
