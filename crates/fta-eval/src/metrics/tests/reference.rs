@@ -177,6 +177,73 @@ fn means_of_simple_predictors() {
     }
 }
 
+/// Retrieves the evidence of each question, a turn per item.
+fn perfect_items(cases: &[Case]) -> Vec<(&Case, &CaseQuestion, Vec<RetrievedItem>)> {
+    let questions = cases.iter().flat_map(|case| case.questions.iter().map(move |question| (case, question)));
+    let items = |question: &CaseQuestion| {
+        question.evidence.iter().map(|turn| RetrievedItem { turns: vec![turn.clone()], tokens: 1 }).collect()
+    };
+    questions.map(|(case, question)| (case, question, items(question))).collect()
+}
+
+fn scores(found: &[(&Case, &CaseQuestion, Vec<RetrievedItem>)], metric: &str) -> Summary {
+    let observations: Vec<Observation<'_>> = found
+        .iter()
+        .map(|(case, question, items)| Observation {
+            conversation: &case.conversation.id,
+            question,
+            answer: Some(&question.gold),
+            abstained: Some(!question.answerable),
+            retrieved: Some(items),
+        })
+        .collect();
+    let metric = metric.parse().unwrap();
+    summarise(metric, &evaluate(metric, &observations).unwrap(), None)
+}
+
+#[test]
+fn perfect_retrieval_on_the_development_part() {
+    let cases = load(&data("locomo/locomo-dev6.json"), None).unwrap().cases;
+    let found = perfect_items(&cases);
+    let with_evidence = found.iter().filter(|(_, question, _)| !question.evidence.is_empty()).count();
+    for metric in ["evidence_recall", "evidence_recall@1000t", "ndcg@100", "longmemeval_recall_all@100"] {
+        assert_eq!(scores(&found, metric).pooled.mean, Some(1.0), "{metric}");
+    }
+    assert_eq!(scores(&found, "evidence_recall@25").pooled.n, with_evidence);
+    // As raw strings, elements of four questions name no turn, or several.
+    let odd = |(_, question, _): &&(&Case, &CaseQuestion, Vec<RetrievedItem>)| {
+        question.evidence_raw.iter().any(|raw| question.evidence.iter().all(|turn| turn.turn != *raw))
+    };
+    let odd: Vec<_> = found.iter().filter(odd).cloned().collect();
+    assert_eq!(odd.len(), 4);
+    let raw = scores(&odd, "locomo_context_recall");
+    assert!(raw.pooled.mean.unwrap() < 1.0, "{raw:?}");
+    let all = scores(&found, "locomo_context_recall");
+    assert_eq!(all.pooled.n, 1157);
+    let lost = 1157.0 * (1.0 - all.pooled.mean.unwrap());
+    assert!((lost - 4.0 * (1.0 - raw.pooled.mean.unwrap())).abs() < 1e-9);
+    // The two questions without evidence count 1 each, and 0 in the summary that the original prints.
+    let printed = scores(&found, "locomo_context_recall_summary");
+    assert!((1157.0 * (all.pooled.mean.unwrap() - printed.pooled.mean.unwrap()) - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn every_metric_runs_on_the_synthetic_users() {
+    let cases = load(&data("es-memeval/sample-synthetic.json"), None).unwrap().cases;
+    let found = perfect_items(&cases);
+    assert_eq!(found.len(), 12);
+    for form in Metric::forms() {
+        let summary = scores(&found, &form.replace("@<k>", "@3").replace("[@<items>|@<tokens>t]", ""));
+        let n: usize = summary.by_category.values().map(|mean| mean.n).sum();
+        assert_eq!(summary.pooled.n, n, "{form}");
+        // Questions here have no category number.
+        assert_eq!(form.starts_with("locomo_official"), n == 0, "{form}: {n}");
+    }
+    let f1 = scores(&found, "es_memeval_f1");
+    assert_eq!((f1.pooled.n, f1.unanswerable.n > 0), (12, true));
+    assert_eq!(scores(&found, "abstention_balanced_accuracy").pooled.mean, Some(1.0));
+}
+
 #[test]
 fn audited_scores_leave_wrong_gold_answers_out() {
     let cases = load(&data("locomo/locomo-dev6.json"), None).unwrap().cases;
