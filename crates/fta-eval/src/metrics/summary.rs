@@ -26,7 +26,7 @@ pub struct Scored {
 pub struct Mean {
     /// Questions.
     pub n: usize,
-    /// Their mean; `None` of none.
+    /// Their mean; `None` of none, and where a part that [`Metric::aggregation`] needs is missing.
     pub mean: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Mean {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mean {
             Some(mean) => write!(f, "{mean:.4} (n = {})", self.n),
-            None => f.write_str("- (n = 0)"),
+            None => write!(f, "- (n = {})", self.n),
         }
     }
 }

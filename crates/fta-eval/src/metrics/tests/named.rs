@@ -156,6 +156,8 @@ fn means_carry_their_number_of_questions() {
     assert_eq!(counts.balanced_accuracy(), Some(0.625));
     assert_eq!((summary.pooled.n, summary.pooled.mean), (6, Some(0.625)));
     assert_eq!(summary.answerable.mean, counts.false_refusal().map(|f| 1.0 - f));
+    let answerable_only = summarise(metric, &scored[..2], None);
+    assert_eq!(answerable_only.pooled.to_string(), "- (n = 2)");
 }
 
 #[test]
