@@ -247,8 +247,12 @@ fn reorder(x: &[f64], y: &[f64], blocks: &[Range<usize>], resampling: &Resamplin
         let mut at_least = 0;
         for _ in 0..orders {
             at_least += u64::from(reordered(&order).abs() >= seen);
-            // As an odometer: a block that starts over moves the one after it.
-            let _ = blocks.iter().find(|&block| next_order(&mut order[block.clone()]));
+            for block in blocks {
+                // As an odometer: a block that starts over moves the one after it.
+                if next_order(&mut order[block.clone()]) {
+                    break;
+                }
+            }
         }
         return PValue::exact(at_least, orders);
     }

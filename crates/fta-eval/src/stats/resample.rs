@@ -116,7 +116,7 @@ impl Interval {
     pub(super) fn of_draws(mut draws: Vec<f64>, confidence: f64) -> Self {
         draws.sort_by(f64::total_cmp);
         Self {
-            lower: quantile(&draws, f64::midpoint(0.0, 1.0 - confidence)),
+            lower: quantile(&draws, (1.0 - confidence) / 2.0),
             upper: quantile(&draws, f64::midpoint(1.0, confidence)),
             confidence,
         }

@@ -34,7 +34,7 @@ pub fn wilson(hits: u64, trials: u64, confidence: f64) -> Result<Share, StatsErr
     let n = trials as f64;
     let value = hits as f64 / n;
     // The lower tail is exact where the upper, next to 1, is rounded.
-    let z = -Normal::standard().inverse_cdf(f64::midpoint(0.0, 1.0 - confidence));
+    let z = -Normal::standard().inverse_cdf((1.0 - confidence) / 2.0);
     let centre = value + z * z / (2.0 * n);
     let half = z * (value * (1.0 - value) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
