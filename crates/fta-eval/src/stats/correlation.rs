@@ -184,7 +184,8 @@ impl CasePoints {
     /// Positions of points, half-open, that may swap their `y`.
     fn blocks(&self, exchange: Exchange) -> Result<Vec<Range<usize>>, StatsError> {
         if exchange == Exchange::Points {
-            return Ok(vec![0..self.n_points()]);
+            let all = 0..self.n_points();
+            return Ok(vec![all]);
         }
         let mut end = 0;
         let block = |case: &Cluster<2>| {
@@ -213,19 +214,24 @@ impl Correlation {
             Self::Spearman => mean_ranks(&values),
         };
         let first = *values.first()?;
-        if values.iter().all(|&value| value == first) {
+        if values.iter().all(|value| value.total_cmp(&first).is_eq()) {
             return None;
         }
         // Offsets from the first value lose less than the values where these are large and close together; the
         // scale keeps squares from vanishing.
-        values.iter_mut().for_each(|value| *value -= first);
+        for value in &mut values {
+            *value -= first;
+        }
         let scale = values.iter().fold(0.0_f64, |scale, value| scale.max(value.abs()));
-        values.iter_mut().for_each(|value| *value /= scale);
+        for value in &mut values {
+            *value /= scale;
+        }
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        values.iter_mut().for_each(|value| *value -= mean);
+        for value in &mut values {
+            *value -= mean;
+        }
         let length = product(&values, &values).sqrt();
-        values.iter_mut().for_each(|value| *value /= length);
-        Some(values)
+        Some(values.into_iter().map(|value| value / length).collect())
     }
 }
 
@@ -257,8 +263,12 @@ fn reorder(x: &[f64], y: &[f64], blocks: &[Range<usize>], resampling: &Resamplin
         return PValue::exact(at_least, orders);
     }
     let round = |mut draws: Draws| {
-        order.iter_mut().enumerate().for_each(|(i, position)| *position = i);
-        blocks.iter().for_each(|block| draws.shuffle(&mut order[block.clone()]));
+        for (i, position) in order.iter_mut().enumerate() {
+            *position = i;
+        }
+        for block in blocks {
+            draws.shuffle(&mut order[block.clone()]);
+        }
         reordered(&order)
     };
     let products = resampling.streams(Purpose::Permutation).map(round);

@@ -50,27 +50,31 @@ pub fn average_ranks<S: AsRef<[f64]>>(
     }
     let mut by_metric = vec![Vec::with_capacity(directions.len()); scores.len()];
     for (metric, direction) in directions.iter().enumerate() {
+        // Adding zero makes the two zeros one.
         let best_first = |system: &S| match direction {
-            Direction::Higher => -system.as_ref()[metric],
-            Direction::Lower => system.as_ref()[metric],
+            Direction::Higher => -system.as_ref()[metric] + 0.0,
+            Direction::Lower => system.as_ref()[metric] + 0.0,
         };
         let ranks = mean_ranks(&scores.iter().map(best_first).collect::<Vec<_>>());
-        by_metric.iter_mut().zip(ranks).for_each(|(system, rank)| system.push(rank));
+        for (system, rank) in by_metric.iter_mut().zip(ranks) {
+            system.push(rank);
+        }
     }
     let average = |ranks: &Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
     Ok(AverageRanks { average: by_metric.iter().map(average).collect(), by_metric })
 }
 
-/// Ranks from 1 in ascending order of finite values; equal values share the mean of their ranks.
+/// Ranks from 1 in ascending order of finite values, none of them -0; equal values share the mean of their ranks.
 pub(super) fn mean_ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
     let mut taken = 0;
-    // By `==` and not by the order's comparison, so that the two zeros are equal.
-    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+    for equal in order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]).is_eq()) {
         let rank = taken as f64 + f64::midpoint(1.0, equal.len() as f64);
-        equal.iter().for_each(|&i| ranks[i] = rank);
+        for &i in equal {
+            ranks[i] = rank;
+        }
         taken += equal.len();
     }
     ranks
@@ -82,6 +86,8 @@ mod tests {
 
     #[test]
     fn ties_share_ranks_and_directions_count() {
+        let zeros = average_ranks(&[[0.0], [-0.0], [1.0]], &[Direction::Higher]).unwrap();
+        assert_eq!(zeros.average, [2.5, 2.5, 1.0]);
         let scores = [[30.0, 900.0], [40.0, 1_200.0], [30.0, 1_200.0]];
         let ranks = average_ranks(&scores, &[Direction::Higher, Direction::Lower]).unwrap();
         assert_eq!(ranks.by_metric, [[2.5, 1.0], [1.0, 2.5], [2.5, 2.5]]);

@@ -123,7 +123,7 @@ fn drawn_p_values_come_near_the_exact_ones() {
 
 /// Probability of at least `least` heads in `n` tosses.
 fn tail_of_fair_coins(n: usize, least: usize) -> f64 {
-    let mut probability = 0.5_f64.powi(n as i32);
+    let mut probability = 0.5_f64.powf(n as f64);
     let mut tail = 0.0;
     for heads in 0..=n {
         if heads >= least {

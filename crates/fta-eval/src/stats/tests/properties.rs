@@ -161,7 +161,7 @@ proptest! {
         let renamed = |ratings: &[i32]| ratings.iter().map(|r| (r * 3 + 1) % 5).collect::<Vec<_>>();
         prop_assert_eq!(found, cohen_kappa(&renamed(&first), &renamed(&second)).unwrap());
         prop_assert!(found.kappa.is_none_or(|kappa| (-1.0..=1.0).contains(&kappa)));
-        prop_assert!(found.kappa.is_none_or(|kappa| (kappa == 1.0) == (found.raw == 1.0)));
+        prop_assert!(found.kappa.is_none_or(|kappa| (kappa < 1.0) == (found.raw < 1.0)));
         // On a scale of two steps all distances are alike.
         let low = |ratings: &[i32]| ratings.iter().map(|r| r % 2).collect::<Vec<_>>();
         let plain = cohen_kappa(&low(&first), &low(&second)).unwrap().kappa;
@@ -200,7 +200,7 @@ proptest! {
         let n = table.len() as f64;
         for metric in 0..2 {
             let sum: f64 = ranks.by_metric.iter().map(|system| system[metric]).sum();
-            prop_assert_eq!(sum, n * (n + 1.0) / 2.0);
+            prop_assert!((sum - n * (n + 1.0) / 2.0).abs() < 1e-9);
         }
         let better = |a: usize, b: usize| table[a][0] >= table[b][0] && table[a][1] <= table[b][1];
         for (a, b) in (0..table.len()).flat_map(|a| (0..table.len()).map(move |b| (a, b))) {
