@@ -121,6 +121,14 @@ fn drawn_p_values_come_near_the_exact_ones() {
     assert!(!found.p_value.exact && (found.p_value.p - 1.0 / 11.0).abs() < 0.012, "{:?}", found.p_value);
 }
 
+#[test]
+fn drawn_p_values_count_what_was_seen() {
+    let cases: Vec<String> = (0..70).map(|i| i.to_string()).collect();
+    let found = CaseValues::new(&cases, &[1.0; 70]).unwrap();
+    let found = found.sign_flips(Unit::Case, Weighting::Cases, &FEW).unwrap();
+    assert_eq!(found, PValue { p: 1.0 / 401.0, exact: false, arrangements: 400, at_least: 0 });
+}
+
 /// Probability of at least `least` heads in `n` tosses.
 fn tail_of_fair_coins(n: usize, least: usize) -> f64 {
     let mut probability = 0.5_f64.powf(n as f64);
