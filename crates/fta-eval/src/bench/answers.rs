@@ -1,10 +1,6 @@
 //! Answers of the memory against the gold answers, and refusals.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use fta_mem::{RetrieveOptions, index::Embedder};
 use serde::Serialize;
@@ -14,7 +10,7 @@ use super::{
     memory::{failed, ingest},
     table::{Table, decimals, mean, percentile},
 };
-use crate::datasets::Case;
+use crate::{datasets::Case, metrics::set_f1_simple};
 
 /// One question answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,23 +41,6 @@ pub struct AnswerResult {
     pub set_f1_simple: Option<f64>,
     /// Time from question to answer.
     pub milliseconds: f64,
-}
-
-/// F1 of the sets of lower-cased words, in `[0, 1]`; each of `.,!?` is a space, 0 if a side has no word.
-///
-/// # Source
-/// The A-Mem family's score (data notes, section 3).
-pub fn set_f1_simple(prediction: &str, gold: &str) -> f64 {
-    let words = |text: &str| -> BTreeSet<String> {
-        text.to_lowercase().replace(['.', ',', '!', '?'], " ").split_whitespace().map(str::to_owned).collect()
-    };
-    let (prediction, gold) = (words(prediction), words(gold));
-    let common = prediction.intersection(&gold).count() as f64;
-    if common == 0.0 {
-        return 0.0;
-    }
-    let (precision, recall) = (common / prediction.len() as f64, common / gold.len() as f64);
-    2.0 * precision * recall / (precision + recall)
 }
 
 /// Asks every question.
@@ -138,23 +117,4 @@ pub fn render(results: &[AnswerResult]) -> String {
         ]);
     }
     table.render()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn set_f1_agrees_with_the_vectors() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/metric-vectors.json");
-        let vectors: Vec<serde_json::Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        let mine: Vec<_> = vectors.iter().filter(|v| v["variant"] == "set_f1_simple").collect();
-        assert_eq!(mine.len(), 38);
-        for vector in mine {
-            let text =
-                |key: &str| vector[key].as_str().map_or_else(|| vector[key].to_string(), str::to_owned);
-            let found = set_f1_simple(&text("prediction"), &text("gold"));
-            assert!((found - vector["expected"].as_f64().unwrap()).abs() < 1e-6, "{vector}: {found}");
-        }
-    }
 }
