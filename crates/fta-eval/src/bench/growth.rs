@@ -20,6 +20,10 @@ use fta_mem::{
         store::RedbStore,
     },
 };
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{RngCore as _, SeedableRng as _},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{BenchError, table::Table};
@@ -137,7 +141,7 @@ pub async fn open(directory: &Path, index: IndexSpec) -> Result<Opened, BenchErr
     let user = memory.user(user_name()?)?;
     let seconds = start.elapsed().as_secs_f64();
     let (own_bytes, mapped_bytes) = resident()?;
-    let mut words = Words(7);
+    let mut words = Words::new(7);
     let mut times = Vec::with_capacity(SEARCHES);
     for _ in 0..SEARCHES {
         let question = words.sentence();
@@ -178,7 +182,7 @@ fn write(n_units: usize, directory: &Path) -> Result<(), BenchError> {
     let path: PathBuf = directory.join("memory.redb");
     let store = RedbStore::open(&path).map_err(fta_mem::Error::Store)?;
     let user = user_name()?;
-    let mut words = Words(1);
+    let mut words = Words::new(1);
     let mut next = 0;
     let mut ordinal = 0;
     while next < n_units {
@@ -266,21 +270,17 @@ fn unit(id: usize, turn: usize, session: &Session, template: &Unit, words: &mut 
     std::iter::once(StoreOp::PutUnit(unit)).chain(vectors).collect()
 }
 
-/// Words and vectors by chance, the same in every run (splitmix64). Words are as unevenly common as real ones.
-struct Words(u64);
+/// Words and vectors by chance, the same in every run. Words are as unevenly common as real ones.
+struct Words(ChaCha8Rng);
 
 impl Words {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
     /// Evenly from 0 to 1.
     fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn sentence(&mut self) -> String {

@@ -109,15 +109,13 @@ impl Codes {
         }
     }
 
-    /// How far a score of codes may be from the true one.
-    pub(super) fn error(&self, query: &CodedQuery) -> Result<f32, IndexError> {
-        let mut row_error = 0.0_f32;
+    /// The greatest length that rounding took off a row. Looks at every block, so once for all queries of a batch.
+    pub(super) fn row_error(&self) -> Result<f32, IndexError> {
+        let mut greatest = 0.0_f32;
         for number in 0..self.blocks.len() {
-            row_error = row_error.max(f32::from_bits(self.blocks.get(number)?[self.error_at()]));
+            greatest = greatest.max(f32::from_bits(self.blocks.get(number)?[self.error_at()]));
         }
-        // A row has norm 1 within 1e-3, its coded form is at most its error longer. One more part in 10,000 covers
-        // the rounding of the scores themselves.
-        Ok(row_error * query.norm + (1.001 + row_error) * query.error + 1e-4 * query.norm)
+        Ok(greatest)
     }
 
     /// Encodes a query; `None` if its values are too large or too small to be scaled.
@@ -133,7 +131,7 @@ impl Codes {
         Some(CodedQuery { codes, scale, offset: i32::from(ZERO) * sum, error, norm })
     }
 
-    /// Scores of a block's first rows, within [`Codes::error`].
+    /// Scores of a block's first rows, within [`CodedQuery::error`].
     pub(super) fn score(
         &self,
         number: usize,
@@ -171,6 +169,15 @@ impl Codes {
             }
         }
         Ok(())
+    }
+}
+
+impl CodedQuery {
+    /// How far a score may be from the true one, for rows that rounding took at most `row_error` off.
+    pub(super) fn error(&self, row_error: f32) -> f32 {
+        // A row has norm 1 within 1e-3, its coded form is at most its error longer. One more part in 10,000 covers
+        // the rounding of the scores themselves.
+        row_error * self.norm + (1.001 + row_error) * self.error + 1e-4 * self.norm
     }
 }
 
@@ -238,7 +245,7 @@ mod tests {
             }
             let query: Vec<f32> = vector(999).iter().map(|x| x * 3.0).collect();
             let coded = codes.encode_query(&query).expect("a plain query");
-            let error = codes.error(&coded).expect("in memory");
+            let error = coded.error(codes.row_error().expect("in memory"));
             assert!(error < 0.1, "{error}");
             let queries = CodedQueries::new(vec![codes.encode_query(&query).expect("plain"), coded]);
             for (number, n) in [(0, BLOCK_ROWS), (1, 40)] {

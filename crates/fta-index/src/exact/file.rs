@@ -105,7 +105,7 @@ pub(super) fn read(path: &Path, dim: usize, precision: Precision, map: bool) -> 
     let rows = if map {
         Blocks::map(&contents, ROWS, path, Box::new(move |values| check_rows(dim, values)))?
     } else {
-        read_rows(&mut contents, dim)?
+        Blocks::owned(read_words(&mut contents, ROWS, f32::from_le_bytes, |values| check_rows(dim, values))?)
     };
     let codes = match precision {
         Precision::F32 => None,
@@ -113,7 +113,11 @@ pub(super) fn read(path: &Path, dim: usize, precision: Precision, map: bool) -> 
             let check = Box::new(move |words: &[u32]| check_block(dim, words));
             Some(Codes::with(dim, Blocks::map(&contents, CODES, path, check)?))
         }
-        Precision::Int8 => Some(Codes::with(dim, read_codes(&mut contents, dim)?)),
+        Precision::Int8 => {
+            let blocks =
+                read_words(&mut contents, CODES, u32::from_le_bytes, |words| check_block(dim, words))?;
+            Some(Codes::with(dim, Blocks::owned(blocks)))
+        }
     };
     Ok(Content { ids, rows, codes, label: contents.header.label })
 }
@@ -148,30 +152,18 @@ fn check_rows(dim: usize, values: &[f32]) -> Result<(), String> {
     rows.try_for_each(|(row, vector)| check_unit(row, vector).map_err(|error| error.to_string()))
 }
 
-fn read_rows(contents: &mut Contents, dim: usize) -> Result<Blocks<f32>, IndexError> {
-    let mut blocks: Vec<Vec<f32>> = Vec::new();
+/// Reads a section of words of 4 bytes, and checks each block.
+fn read_words<T>(
+    contents: &mut Contents,
+    section: usize,
+    word: fn([u8; 4]) -> T,
+    check: impl Fn(&[T]) -> Result<(), String>,
+) -> Result<Vec<Vec<T>>, IndexError> {
+    let mut blocks: Vec<Vec<T>> = Vec::new();
     let mut wrong = None;
-    contents.read_blocks(ROWS, |_, bytes| {
-        let values: Vec<f32> =
-            bytes.as_chunks::<4>().0.iter().map(|&value| f32::from_le_bytes(value)).collect();
-        if let Err(reason) = check_rows(dim, &values) {
-            wrong.get_or_insert(reason);
-        }
-        blocks.push(values);
-        Ok(())
-    })?;
-    match wrong {
-        Some(reason) => Err(contents.damaged(&reason)),
-        None => Ok(Blocks::owned(blocks)),
-    }
-}
-
-fn read_codes(contents: &mut Contents, dim: usize) -> Result<Blocks<u32>, IndexError> {
-    let mut blocks: Vec<Vec<u32>> = Vec::new();
-    let mut wrong = None;
-    contents.read_blocks(CODES, |_, bytes| {
-        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-        if let Err(reason) = check_block(dim, &words) {
+    contents.read_blocks(section, |_, bytes| {
+        let words: Vec<T> = bytes.as_chunks::<4>().0.iter().map(|&bytes| word(bytes)).collect();
+        if let Err(reason) = check(&words) {
             wrong.get_or_insert(reason);
         }
         blocks.push(words);
@@ -179,6 +171,6 @@ fn read_codes(contents: &mut Contents, dim: usize) -> Result<Blocks<u32>, IndexE
     })?;
     match wrong {
         Some(reason) => Err(contents.damaged(&reason)),
-        None => Ok(Blocks::owned(blocks)),
+        None => Ok(blocks),
     }
 }

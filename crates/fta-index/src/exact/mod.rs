@@ -237,7 +237,7 @@ impl ExactIndex {
         k: usize,
         filter: Option<Filter<'_>>,
     ) -> Result<Nearest, IndexError> {
-        let error = codes.error(coded)?;
+        let error = coded.error(codes.row_error()?);
         let parts = self.in_parts(|blocks| {
             let mut sieve = Sieve::new(k, error);
             let mut scores = [0.0; BLOCK_ROWS];
@@ -288,7 +288,8 @@ impl ExactIndex {
         let coded = coded.map(|(codes, each)| (codes, CodedQueries::new(each)));
         let errors: Vec<f32> = match &coded {
             Some((codes, queries)) => {
-                queries.each().iter().map(|q| codes.error(q)).collect::<Result<_, _>>()?
+                let row_error = codes.row_error()?;
+                queries.each().iter().map(|query| query.error(row_error)).collect()
             }
             None => each.iter().map(|query| self.rounding(query)).collect(),
         };
