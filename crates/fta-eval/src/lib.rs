@@ -7,4 +7,6 @@
 pub mod bench;
 pub mod datasets;
 pub mod metrics;
+pub mod report;
+pub mod run;
 pub mod stats;
