@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use fta_eval::bench::stand_in;
+use fta_eval::systems::stand_in;
 use fta_index::testing::HashEmbedder;
 use fta_llm::testing::{ChatServer, ReceivedChat, Said};
 use fta_mem::{

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use fta_eval::bench::stand_in;
+use fta_eval::systems::stand_in;
 use fta_mem::llm::testing::{ChatServer, Said};
 
 use crate::{Ran, command, memory::CHAT};

@@ -17,10 +17,9 @@ use serde::Serialize;
 
 use super::{
     BenchError, Selection, Step, Watch,
-    stand_in::StandIn,
     table::{Table, decimals},
 };
-use crate::datasets::Case;
+use crate::{datasets::Case, systems::StandIn};
 
 /// Calls, prompt and reply tokens of all 272 sessions (5,882 turns) of LoCoMo as the paper reports them.
 const PAPER: (u64, u64) = (2_061, 3_390_000);

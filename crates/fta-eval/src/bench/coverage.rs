@@ -6,7 +6,7 @@ use fta_mem::index::Embedder;
 use serde::Serialize;
 
 use super::{
-    BenchError, Preset, Selection, Step, Watch,
+    BenchError, Selection, Step, Watch,
     memory::ingest,
     table::{Table, decimals},
 };
@@ -55,7 +55,7 @@ pub async fn run(
     let mut coverage = Vec::with_capacity(cases.len());
     for (done, case) in cases.iter().enumerate() {
         watch(Step { conversation: &case.conversation.id, doing: "ingest", done, total: cases.len() });
-        let ingested = ingest(case, embedder, Preset::Offline).await?;
+        let ingested = ingest(case, embedder).await?;
         let stats = ingested.memory.stats();
         coverage.push(Coverage {
             conversation: case.conversation.id.clone(),

@@ -1,24 +1,18 @@
-//! Runs memories on data sets: evidence recall, event times, answers, coverage.
+//! Single measurements of our memory: event times, coverage, cost of a build, growth. Experiments are in `run`.
 //!
 //! Only the public facade of `fta-mem` is used. Nothing here prints; tables come back as text.
 
-pub mod answers;
-pub mod arms;
-pub mod bm25;
 pub mod cost;
 pub mod coverage;
 mod embedder;
 mod error;
 pub mod growth;
 mod memory;
-pub mod retrieval;
-pub mod stand_in;
 mod table;
 pub mod temporal;
 
 pub use embedder::{cached_embedder, embedder};
 pub use error::BenchError;
-pub use memory::Preset;
 
 use crate::datasets::{Case, CaseQuestion};
 

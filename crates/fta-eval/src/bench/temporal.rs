@@ -17,7 +17,7 @@ use fta_mem::{
 use serde::Serialize;
 
 use super::{
-    BenchError, Preset, Selection, Step, Watch,
+    BenchError, Selection, Step, Watch,
     memory::{failed, ingest},
     table::{Table, decimals, mean},
 };
@@ -92,7 +92,7 @@ pub async fn run(
     let mut results = Vec::with_capacity(total);
     for (case, questions) in cases.iter().zip(&questions).filter(|(_, q)| !q.is_empty()) {
         watch(Step { conversation: &case.conversation.id, doing: "ingest", done: results.len(), total });
-        let memory = ingest(case, embedder, Preset::Offline).await?.memory;
+        let memory = ingest(case, embedder).await?.memory;
         for question in questions {
             let options =
                 RetrieveOptions { k: Some(UNITS[1]), token_budget: None, asked_at: question.asked_at };

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use fta_llm::{CallConfig, LanguageModel, PromptSource};
-use fta_retrieve::llm::{AnswerStyle, LlmAnswerer, LlmAnswererConfig, LlmRewriter, LlmRewriterConfig};
+use fta_retrieve::{
+    Answerer,
+    llm::{AnswerStyle, LlmAnswerer, LlmAnswererConfig, LlmRewriter, LlmRewriterConfig},
+};
 use fta_segment::{
-    Bws, BwsConfig,
+    BoundaryDetector, Bws, BwsConfig,
     llm::{LlmDetector, LlmDetectorConfig},
 };
-use fta_units::llm::{
-    LlmClassifier, LlmClassifierConfig, LlmExtractor, LlmExtractorConfig, LlmUpdater, LlmUpdaterConfig,
+use fta_units::{
+    UnitExtractor,
+    llm::{LlmClassifier, LlmClassifierConfig, LlmExtractor, LlmExtractorConfig, LlmUpdater, LlmUpdaterConfig},
 };
 
 use super::{AnswerForm, Construction, ModelKind, OpenModel, Profile, ProfileError, StepBy};
@@ -61,6 +65,59 @@ impl Profile {
         self.prompts.as_ref().map_or_else(PromptSource::builtin, PromptSource::directory)
     }
 
+    /// The boundary detector by `model`, if the profile gives that step to it.
+    ///
+    /// # Errors
+    /// [`ProfileError::Prompt`] if its prompt cannot be used.
+    pub fn detector(
+        &self,
+        model: &Arc<dyn LanguageModel>,
+    ) -> Result<Option<Arc<dyn BoundaryDetector>>, ProfileError> {
+        if !Self::by_model(self.steps.boundaries) {
+            return Ok(None);
+        }
+        let paper = self.construction == Construction::Paper;
+        let config = if paper { LlmDetectorConfig::paper() } else { LlmDetectorConfig::default() };
+        Ok(Some(Arc::new(LlmDetector::new(model.clone(), &self.prompt_source(), config)?)))
+    }
+
+    /// The unit extractor by `model`, if the profile gives that step to it.
+    ///
+    /// # Errors
+    /// [`ProfileError::Prompt`] if its prompt cannot be used.
+    pub fn extractor(
+        &self,
+        model: &Arc<dyn LanguageModel>,
+    ) -> Result<Option<Arc<dyn UnitExtractor>>, ProfileError> {
+        if !Self::by_model(self.steps.units) {
+            return Ok(None);
+        }
+        let paper = self.construction == Construction::Paper;
+        let config = if paper { LlmExtractorConfig::paper() } else { LlmExtractorConfig::default() };
+        Ok(Some(Arc::new(LlmExtractor::new(model.clone(), &self.prompt_source(), config)?)))
+    }
+
+    /// The answerer by `model`, if the profile gives that step to it.
+    ///
+    /// # Errors
+    /// [`ProfileError::Prompt`] if its prompt cannot be used.
+    pub fn answerer(
+        &self,
+        model: &Arc<dyn LanguageModel>,
+    ) -> Result<Option<Arc<dyn Answerer>>, ProfileError> {
+        if !Self::by_model(self.steps.answer) {
+            return Ok(None);
+        }
+        let style = match self.answers {
+            AnswerForm::Short => AnswerStyle::Short,
+            AnswerForm::Supportive => AnswerStyle::Supportive,
+            AnswerForm::Chat => AnswerStyle::Chat,
+        };
+        // Questions are answered at temperature 0, in the paper too.
+        let config = LlmAnswererConfig { call: CallConfig::default(), style, ..LlmAnswererConfig::default() };
+        Ok(Some(Arc::new(LlmAnswerer::new(model.clone(), &self.prompt_source(), config)?)))
+    }
+
     fn construction_steps(
         &self,
         mut builder: MemoryBuilder,
@@ -68,18 +125,12 @@ impl Profile {
     ) -> Result<MemoryBuilder, ProfileError> {
         let (steps, prompts) = (&self.steps, self.prompt_source());
         let paper = self.construction == Construction::Paper;
-        if Self::by_model(steps.boundaries) {
-            let (window, detector) = if paper {
-                (BwsConfig::paper(), LlmDetectorConfig::paper())
-            } else {
-                (BwsConfig { window: 40, min_step: 20 }, LlmDetectorConfig::default())
-            };
-            let detector = LlmDetector::new(model.clone(), &prompts, detector)?;
-            builder = builder.segmenter(Arc::new(Bws::new(window, Arc::new(detector))?));
+        if let Some(detector) = self.detector(model)? {
+            let window = if paper { BwsConfig::paper() } else { BwsConfig { window: 40, min_step: 20 } };
+            builder = builder.segmenter(Arc::new(Bws::new(window, detector)?));
         }
-        if Self::by_model(steps.units) {
-            let config = if paper { LlmExtractorConfig::paper() } else { LlmExtractorConfig::default() };
-            builder = builder.extractor(Arc::new(LlmExtractor::new(model.clone(), &prompts, config)?));
+        if let Some(extractor) = self.extractor(model)? {
+            builder = builder.extractor(extractor);
         }
         if Self::by_model(steps.relations) {
             let config = if paper {
@@ -101,21 +152,14 @@ impl Profile {
         mut builder: MemoryBuilder,
         model: &Arc<dyn LanguageModel>,
     ) -> Result<MemoryBuilder, ProfileError> {
-        let (steps, prompts) = (&self.steps, self.prompt_source());
-        // Questions are answered at temperature 0, in the paper too.
-        let call = CallConfig::default();
-        if Self::by_model(steps.rewrite) {
-            let config = LlmRewriterConfig { call };
-            builder = builder.rewriter(Arc::new(LlmRewriter::new(model.clone(), &prompts, config)?));
+        // Questions are rewritten at temperature 0, in the paper too.
+        let config = LlmRewriterConfig { call: CallConfig::default() };
+        if Self::by_model(self.steps.rewrite) {
+            let rewriter = LlmRewriter::new(model.clone(), &self.prompt_source(), config)?;
+            builder = builder.rewriter(Arc::new(rewriter));
         }
-        if Self::by_model(steps.answer) {
-            let style = match self.answers {
-                AnswerForm::Short => AnswerStyle::Short,
-                AnswerForm::Supportive => AnswerStyle::Supportive,
-                AnswerForm::Chat => AnswerStyle::Chat,
-            };
-            let config = LlmAnswererConfig { call, style, ..LlmAnswererConfig::default() };
-            builder = builder.answerer(Arc::new(LlmAnswerer::new(model.clone(), &prompts, config)?));
+        if let Some(answerer) = self.answerer(model)? {
+            builder = builder.answerer(answerer);
         }
         Ok(builder)
     }
