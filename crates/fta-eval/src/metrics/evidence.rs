@@ -13,6 +13,15 @@ pub struct RetrievedItem {
     pub tokens: usize,
 }
 
+/// What a system's context holds within a token budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BudgetedTurns<'a> {
+    /// The budget, in tokens.
+    pub budget: usize,
+    /// Turns that stand in the context verbatim; turns that are no evidence need not be listed.
+    pub turns: &'a [EvidenceRef],
+}
+
 /// Recall within a token budget, and what was spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecallWithinTokens {

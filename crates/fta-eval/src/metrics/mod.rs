@@ -2,8 +2,8 @@
 //!
 //! There is no plain "F1" here: systems that print one mean different things by it. A [`Metric`] names a score in a
 //! file, says what it needs and which way is better, and scores an [`Observation`]; [`evaluate`] and [`summarise`]
-//! make means with their number of questions. The functions below them score strings and ids alone. Judges by a
-//! language model and scores that need one are not here.
+//! make means with their number of questions. The functions below them score strings and ids alone. [`Scorer`] is the
+//! port behind which metrics stand beside judges by a language model, which are not here, and scores of one's own.
 
 mod abstention;
 mod audit;
@@ -18,6 +18,7 @@ mod porter;
 mod ranking;
 mod rouge;
 mod score;
+mod scorer;
 mod summary;
 mod word_tokenize;
 mod words;
@@ -28,7 +29,7 @@ pub use bleu::bleu1;
 pub use error::MetricError;
 pub use es_memeval::{Cleaning, clean_answer, es_memeval_f1, es_memeval_recall, ndcg_es_parity};
 pub use evidence::{
-    RecallWithinTokens, RetrievedItem, evidence_recall, recall_at_items, recall_within_tokens,
+    BudgetedTurns, RecallWithinTokens, RetrievedItem, evidence_recall, recall_at_items, recall_within_tokens,
 };
 pub use locomo::{
     LocomoCategory, locomo_context_recall, locomo_normalise, locomo_official_f1, locomo_official_refusal,
@@ -40,6 +41,7 @@ pub use porter::porter_stem;
 pub use ranking::{longmemeval_ndcg, longmemeval_recall_all, longmemeval_recall_any, ndcg};
 pub use rouge::{rouge_l, rouge1, rouge2};
 pub use score::Observation;
+pub use scorer::{ScoreError, Scorer, scorer_by_name};
 pub use summary::{Mean, Scored, Summary, evaluate, summarise};
 pub use word_tokenize::word_tokenize;
 

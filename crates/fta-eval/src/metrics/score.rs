@@ -1,10 +1,13 @@
 //! One question, run, and its score.
 
+use std::num::NonZeroUsize;
+
 use super::{
-    Cleaning, Cutoff, LocomoCategory, Metric, MetricError, Need, RetrievedItem, bleu1, es_memeval_f1,
-    es_memeval_recall, evidence_recall, locomo_context_recall, locomo_official_f1, locomo_official_refusal,
-    longmemeval_ndcg, longmemeval_recall_all, longmemeval_recall_any, ndcg, ndcg_es_parity, recall_at_items,
-    recall_within_tokens, refuses, rouge_l, rouge1, rouge2, round_to_thousandths, set_f1_simple, set_f1_word,
+    BudgetedTurns, Cleaning, Cutoff, LocomoCategory, Metric, MetricError, Need, RetrievedItem, bleu1,
+    es_memeval_f1, es_memeval_recall, evidence_recall, locomo_context_recall, locomo_official_f1,
+    locomo_official_refusal, longmemeval_ndcg, longmemeval_recall_all, longmemeval_recall_any, ndcg,
+    ndcg_es_parity, recall_at_items, recall_within_tokens, refuses, rouge_l, rouge1, rouge2,
+    round_to_thousandths, set_f1_simple, set_f1_word,
 };
 use crate::datasets::{CaseQuestion, EvidenceRef};
 
@@ -21,6 +24,15 @@ pub struct Observation<'a> {
     pub abstained: Option<bool>,
     /// What was handed back, best first; `None` if the run did not retrieve.
     pub retrieved: Option<&'a [RetrievedItem]>,
+    /// Contexts that were made for token budgets; `None` or without a budget, the lengths of `retrieved` decide.
+    pub within: Option<&'a [BudgetedTurns<'a>]>,
+}
+
+impl<'a> Observation<'a> {
+    /// What the context for this budget holds, if one was made.
+    fn turns_within(&self, budget: NonZeroUsize) -> Option<&'a [EvidenceRef]> {
+        self.within?.iter().find(|within| within.budget == budget.get()).map(|within| within.turns)
+    }
 }
 
 impl Metric {
@@ -44,6 +56,11 @@ impl Metric {
             _ if self.needs().contains(&Need::Answer) => {
                 let answer = observation.answer.ok_or_else(|| missing(Need::Answer))?;
                 Ok(self.of_answer(observation.question, answer))
+            }
+            Self::EvidenceRecall(Cutoff::Tokens(budget))
+                if let Some(turns) = observation.turns_within(budget) =>
+            {
+                Ok(evidence_recall(turns, &observation.question.evidence))
             }
             _ => {
                 let items = observation.retrieved.ok_or_else(|| missing(Need::Retrieved))?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
 
-use super::{Aggregation, GoldAudit, Metric, MetricError, Observation};
+use super::{Aggregation, GoldAudit, Observation, ScoreError, Scorer};
 
 /// The score of one question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,22 +26,22 @@ pub struct Scored {
 pub struct Mean {
     /// Questions.
     pub n: usize,
-    /// Their mean; `None` of none, and where a part that [`Metric::aggregation`] needs is missing.
+    /// Their mean; `None` of none, and where a part that an [`Aggregation`] needs is missing.
     pub mean: Option<f64>,
 }
 
 /// Means of one metric; each question counts once, so pooled means are weighted by questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The metric.
-    pub metric: Metric,
+    /// Name of the metric.
+    pub metric: String,
     /// By category as shown ([`CaseQuestion::category_label`](crate::datasets::CaseQuestion::category_label)).
     pub by_category: BTreeMap<String, Mean>,
     /// Over the answerable questions: for LoCoMo categories 1 to 4.
     pub answerable: Mean,
     /// Over the unanswerable questions.
     pub unanswerable: Mean,
-    /// Over all questions, or as [`Metric::aggregation`] says.
+    /// Over all questions, or as the [`Aggregation`] says.
     pub pooled: Mean,
 }
 
@@ -66,14 +66,17 @@ impl fmt::Display for Mean {
     }
 }
 
-/// Scores every question to which the metric applies, in order.
+/// Scores every question to which the scorer applies, in order, one after the other.
 ///
 /// # Errors
-/// As [`Metric::score`].
-pub fn evaluate(metric: Metric, observations: &[Observation<'_>]) -> Result<Vec<Scored>, MetricError> {
+/// As [`Scorer::score`]; the first question that fails ends it.
+pub async fn evaluate(
+    scorer: &dyn Scorer,
+    observations: &[Observation<'_>],
+) -> Result<Vec<Scored>, ScoreError> {
     let mut scored = Vec::new();
     for observation in observations {
-        if let Some(score) = metric.score(observation)? {
+        if let Some(score) = scorer.score(observation).await? {
             scored.push(Scored {
                 conversation: observation.conversation.to_owned(),
                 question: observation.question.id.clone(),
@@ -89,7 +92,12 @@ pub fn evaluate(metric: Metric, observations: &[Observation<'_>]) -> Result<Vec<
 /// Makes means; with an audit, of the questions whose gold answer it does not find wrong.
 ///
 /// The main table takes `None`: the unchanged data. Beside it stands the audited one.
-pub fn summarise(metric: Metric, scored: &[Scored], audit: Option<&GoldAudit>) -> Summary {
+pub fn summarise(
+    name: &str,
+    aggregation: Aggregation,
+    scored: &[Scored],
+    audit: Option<&GoldAudit>,
+) -> Summary {
     let is_right = |s: &&Scored| audit.is_none_or(|audit| !audit.is_wrong(&s.conversation, &s.question));
     let kept: Vec<&Scored> = scored.iter().filter(is_right).collect();
     let mut by_category: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -98,7 +106,7 @@ pub fn summarise(metric: Metric, scored: &[Scored], audit: Option<&GoldAudit>) -
     }
     let part = |answerable| Mean::of(kept.iter().filter(|s| s.answerable == answerable).map(|s| s.score));
     let (answerable, unanswerable) = (part(true), part(false));
-    let pooled = match metric.aggregation() {
+    let pooled = match aggregation {
         Aggregation::Mean => Mean::of(kept.iter().map(|s| s.score)),
         Aggregation::MeanOfAnswerability => {
             let mean = answerable.mean.zip(unanswerable.mean).map(|(a, u)| f64::midpoint(a, u));
@@ -106,7 +114,7 @@ pub fn summarise(metric: Metric, scored: &[Scored], audit: Option<&GoldAudit>) -
         }
     };
     Summary {
-        metric,
+        metric: name.to_owned(),
         by_category: by_category
             .into_iter()
             .map(|(name, scores)| (name.to_owned(), Mean::of(scores)))

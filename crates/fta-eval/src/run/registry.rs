@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, error::Error as StdError, path::Path, sync::Arc
 use crate::{
     datasets::{self, Case, Format},
     metrics::{Metric, Scorer},
-    systems::{ChunkSettings, ChunkSystem, FtaSettings, FtaSystem, MemorySystem, Parts, Ranking, SystemError},
+    systems::{
+        ChunkSettings, ChunkSystem, FtaSettings, FtaSystem, MemorySystem, Parts, Ranking, SystemError,
+        settings::read,
+    },
 };
 
 /// Opens an empty system for one conversation.
@@ -163,13 +166,6 @@ impl Registry {
             })),
         }
     }
-}
-
-fn read<T: serde::de::DeserializeOwned>(system: &str, settings: &toml::Table) -> Result<T, SystemError> {
-    settings.clone().try_into().map_err(|error: toml::de::Error| SystemError::Settings {
-        system: system.to_owned(),
-        message: error.message().to_owned(),
-    })
 }
 
 impl DataSet for Format {

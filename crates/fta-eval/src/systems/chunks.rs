@@ -105,10 +105,10 @@ impl MemorySystem for ChunkSystem {
 
     async fn finish(&mut self) -> Result<(), SystemError> {
         let unit = self.settings.unit;
-        self.chunks = self
-            .sessions
-            .iter()
-            .enumerate()
+        let kept = if self.ranking == Ranking::Newest { self.settings.sessions } else { usize::MAX };
+        let sessions = self.sessions.iter().enumerate();
+        self.chunks = sessions
+            .skip(self.sessions.len().saturating_sub(kept))
             .flat_map(|(position, session)| {
                 spans(session, unit).into_iter().map(move |turns| Chunk { session: position, turns })
             })

@@ -10,7 +10,7 @@ mod error;
 mod fta;
 mod ranking;
 mod reader;
-mod settings;
+pub(crate) mod settings;
 pub mod stand_in;
 mod trial;
 mod without;

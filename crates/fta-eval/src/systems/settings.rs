@@ -172,7 +172,7 @@ impl Default for ChunkSettings {
 ///
 /// # Errors
 /// [`SystemError::Settings`] for a setting that does not exist or has a wrong value.
-pub(super) fn read<T: DeserializeOwned>(system: &str, settings: &toml::Table) -> Result<T, SystemError> {
+pub(crate) fn read<T: DeserializeOwned>(system: &str, settings: &toml::Table) -> Result<T, SystemError> {
     settings.clone().try_into().map_err(|error| wrong(system, &error))
 }
 

@@ -6,11 +6,11 @@ mod reference;
 
 use crate::datasets::{CaseQuestion, EvidenceRef};
 
-fn turn(id: &str) -> EvidenceRef {
+pub(super) fn turn(id: &str) -> EvidenceRef {
     EvidenceRef { session: "session_1".into(), turn: id.to_owned() }
 }
 
-fn question(category: u8, gold: &str, evidence: &[&str]) -> CaseQuestion {
+pub(super) fn question(category: u8, gold: &str, evidence: &[&str]) -> CaseQuestion {
     let names = ["", "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"];
     CaseQuestion {
         id: format!("case_qa{category}"),

@@ -14,6 +14,7 @@ fn observe<'a>(
         answer: Some(answer),
         abstained: None,
         retrieved: Some(retrieved),
+        within: None,
     }
 }
 
@@ -100,6 +101,25 @@ fn retrieval_by_name() {
 }
 
 #[test]
+fn contexts_made_for_a_budget_count_instead_of_lengths() {
+    let asked = question(1, "red, blue", &["D1:2", "D1:9"]);
+    let items = [item(&["D1:2", "D1:9"], 60)];
+    let (one, both) = ([turn("D1:9"), turn("D1:4")], [turn("D1:9"), turn("D1:2")]);
+    let within = [BudgetedTurns { budget: 100, turns: &one }, BudgetedTurns { budget: 500, turns: &both }];
+    let observed = Observation { within: Some(&within), ..observe(&asked, "", &items) };
+    check("evidence_recall@100t", &observed, Some(0.5));
+    check("evidence_recall@500t", &observed, Some(1.0));
+    // No context was made for these.
+    check("evidence_recall@50t", &observed, Some(0.0));
+    check("evidence_recall@200t", &observed, Some(1.0));
+    check("evidence_recall@1", &observed, Some(1.0));
+    let contexts_only = Observation { retrieved: None, ..observed };
+    check("evidence_recall@100t", &contexts_only, Some(0.5));
+    let error = "evidence_recall@99t".parse::<Metric>().unwrap().score(&contexts_only).unwrap_err();
+    assert!(matches!(error, MetricError::Missing { need: Need::Retrieved, .. }), "{error}");
+}
+
+#[test]
 fn a_run_without_what_is_needed_is_an_error() {
     let asked = question(4, "red", &["D1:2"]);
     let empty = Observation { answer: None, retrieved: None, ..observe(&asked, "", &[]) };
@@ -129,8 +149,8 @@ fn only_false_refusals_are_better_when_lower() {
     }
 }
 
-#[test]
-fn means_carry_their_number_of_questions() {
+#[tokio::test]
+async fn means_carry_their_number_of_questions() {
     let (one, two, none) = (question(1, "red", &[]), question(4, "blue", &[]), question(5, "", &[]));
     let observations = [
         observe(&one, "red", &[]),
@@ -140,8 +160,8 @@ fn means_carry_their_number_of_questions() {
         observe(&none, "unknown", &[]),
         observe(&none, "grey", &[]),
     ];
-    let scored = evaluate(Metric::SetF1Simple, &observations).unwrap();
-    let summary = summarise(Metric::SetF1Simple, &scored, None);
+    let scored = evaluate(&Metric::SetF1Simple, &observations).await.unwrap();
+    let summary = summarise("set_f1_simple", Aggregation::Mean, &scored, None);
     let shown: Vec<String> =
         summary.by_category.iter().map(|(name, mean)| format!("{name}: {mean}")).collect();
     assert_eq!(shown, ["1 multi-hop: 1.0000 (n = 1)", "4 single-hop: 0.3333 (n = 3)"]);
@@ -149,14 +169,15 @@ fn means_carry_their_number_of_questions() {
     assert_eq!(summary.unanswerable.to_string(), "- (n = 0)");
 
     let metric = Metric::AbstentionBalancedAccuracy;
-    let scored = evaluate(metric, &observations).unwrap();
-    let summary = summarise(metric, &scored, None);
+    let scored = evaluate(&metric, &observations).await.unwrap();
+    let summarise = |scored: &[Scored]| summarise("balanced", metric.aggregation(), scored, None);
+    let summary = summarise(&scored);
     let counts =
         Abstention::count(observations.iter().map(|o| (o.question.answerable, refuses(o.answer.unwrap()))));
     assert_eq!(counts.balanced_accuracy(), Some(0.625));
     assert_eq!((summary.pooled.n, summary.pooled.mean), (6, Some(0.625)));
     assert_eq!(summary.answerable.mean, counts.false_refusal().map(|f| 1.0 - f));
-    let answerable_only = summarise(metric, &scored[..2], None);
+    let answerable_only = summarise(&scored[..2]);
     assert_eq!(answerable_only.pooled.to_string(), "- (n = 2)");
 }
 

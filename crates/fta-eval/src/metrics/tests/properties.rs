@@ -161,14 +161,14 @@ proptest! {
                 score: *score,
             })
             .collect();
-        let summary = summarise(Metric::Bleu1, &scored, None);
+        let summary = summarise("bleu1", Aggregation::Mean, &scored, None);
         let weighted: f64 = summary.by_category.values().map(|m| m.mean.unwrap() * m.n as f64).sum();
         let n: usize = summary.by_category.values().map(|m| m.n).sum();
         prop_assert_eq!(summary.pooled.n, n);
         prop_assert_eq!(summary.answerable.n + summary.unanswerable.n, n);
         prop_assert!((summary.pooled.mean.unwrap_or(0.0) * n as f64 - weighted).abs() < 1e-9);
         let backwards: Vec<Scored> = scored.iter().rev().cloned().collect();
-        let other = summarise(Metric::Bleu1, &backwards, None);
+        let other = summarise("bleu1", Aggregation::Mean, &backwards, None);
         prop_assert!((summary.pooled.mean.unwrap_or(0.0) - other.pooled.mean.unwrap_or(0.0)).abs() < 1e-12);
     }
 }

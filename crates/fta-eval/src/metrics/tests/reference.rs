@@ -127,8 +127,13 @@ fn first_evidence_text<'c>(case: &'c Case, question: &CaseQuestion) -> &'c str {
     })
 }
 
+async fn summary(metric: Metric, observations: &[Observation<'_>]) -> Summary {
+    let scored = evaluate(&metric, observations).await.unwrap();
+    summarise(&metric.to_string(), metric.aggregation(), &scored, None)
+}
+
 /// Means of a metric on the development part, by category number and pooled over 1 to 4.
-fn means(
+async fn means(
     cases: &[Case],
     metric: Metric,
     answer: impl for<'c> Fn(&'c Case, &'c CaseQuestion) -> &'c str,
@@ -142,9 +147,10 @@ fn means(
             answer: Some(answer(case, question)),
             abstained: None,
             retrieved: None,
+            within: None,
         })
         .collect();
-    summarise(metric, &evaluate(metric, &observations).unwrap(), None)
+    summary(metric, &observations).await
 }
 
 #[track_caller]
@@ -162,17 +168,17 @@ fn check_means(summary: &Summary, expected: &Value, key: &str) {
     assert!(checked >= 5, "{}: {checked} means", summary.metric);
 }
 
-#[test]
-fn means_of_simple_predictors() {
+#[tokio::test]
+async fn means_of_simple_predictors() {
     let expected = json("locomo/dev6-scores-of-simple-predictors.json");
     let expected = &expected["first_evidence_turn"];
     let cases = load(&data("locomo/locomo-dev6.json"), None).unwrap().cases;
-    check_means(&means(&cases, Metric::LocomoOfficialF1, first_evidence_text), expected, "official_f1");
-    check_means(&means(&cases, Metric::SetF1Simple, first_evidence_text), expected, "set_f1_simple");
-    let gold = means(&cases, Metric::LocomoOfficialF1, |_, question| &question.gold);
+    check_means(&means(&cases, Metric::LocomoOfficialF1, first_evidence_text).await, expected, "official_f1");
+    check_means(&means(&cases, Metric::SetF1Simple, first_evidence_text).await, expected, "set_f1_simple");
+    let gold = means(&cases, Metric::LocomoOfficialF1, |_, question| &question.gold).await;
     check_means(&gold, expected, "gold_official_f1");
     for metric in [Metric::SetF1Simple, Metric::Bleu1] {
-        let gold = means(&cases, metric, |_, question| &question.gold);
+        let gold = means(&cases, metric, |_, question| &question.gold).await;
         assert_eq!((gold.answerable.n, gold.answerable.mean), (885, Some(1.0)), "{metric}");
     }
 }
@@ -186,7 +192,7 @@ fn perfect_items(cases: &[Case]) -> Vec<(&Case, &CaseQuestion, Vec<RetrievedItem
     questions.map(|(case, question)| (case, question, items(question))).collect()
 }
 
-fn scores(found: &[(&Case, &CaseQuestion, Vec<RetrievedItem>)], metric: &str) -> Summary {
+async fn scores(found: &[(&Case, &CaseQuestion, Vec<RetrievedItem>)], metric: &str) -> Summary {
     let observations: Vec<Observation<'_>> = found
         .iter()
         .map(|(case, question, items)| Observation {
@@ -195,57 +201,58 @@ fn scores(found: &[(&Case, &CaseQuestion, Vec<RetrievedItem>)], metric: &str) ->
             answer: Some(&question.gold),
             abstained: Some(!question.answerable),
             retrieved: Some(items),
+            within: None,
         })
         .collect();
     let metric = metric.parse().unwrap();
-    summarise(metric, &evaluate(metric, &observations).unwrap(), None)
+    summary(metric, &observations).await
 }
 
-#[test]
-fn perfect_retrieval_on_the_development_part() {
+#[tokio::test]
+async fn perfect_retrieval_on_the_development_part() {
     let cases = load(&data("locomo/locomo-dev6.json"), None).unwrap().cases;
     let found = perfect_items(&cases);
     let with_evidence = found.iter().filter(|(_, question, _)| !question.evidence.is_empty()).count();
     for metric in ["evidence_recall", "evidence_recall@1000t", "ndcg@100", "longmemeval_recall_all@100"] {
-        assert_eq!(scores(&found, metric).pooled.mean, Some(1.0), "{metric}");
+        assert_eq!(scores(&found, metric).await.pooled.mean, Some(1.0), "{metric}");
     }
-    assert_eq!(scores(&found, "evidence_recall@25").pooled.n, with_evidence);
+    assert_eq!(scores(&found, "evidence_recall@25").await.pooled.n, with_evidence);
     // As raw strings, elements of four questions name no turn, or several.
     let odd = |(_, question, _): &&(&Case, &CaseQuestion, Vec<RetrievedItem>)| {
         question.evidence_raw.iter().any(|raw| question.evidence.iter().all(|turn| turn.turn != *raw))
     };
     let odd: Vec<_> = found.iter().filter(odd).cloned().collect();
     assert_eq!(odd.len(), 4);
-    let raw = scores(&odd, "locomo_context_recall");
+    let raw = scores(&odd, "locomo_context_recall").await;
     assert!(raw.pooled.mean.unwrap() < 1.0, "{raw:?}");
-    let all = scores(&found, "locomo_context_recall");
+    let all = scores(&found, "locomo_context_recall").await;
     assert_eq!(all.pooled.n, 1157);
     let lost = 1157.0 * (1.0 - all.pooled.mean.unwrap());
     assert!((lost - 4.0 * (1.0 - raw.pooled.mean.unwrap())).abs() < 1e-9);
     // The two questions without evidence count 1 each, and 0 in the summary that the original prints.
-    let printed = scores(&found, "locomo_context_recall_summary");
+    let printed = scores(&found, "locomo_context_recall_summary").await;
     assert!((1157.0 * (all.pooled.mean.unwrap() - printed.pooled.mean.unwrap()) - 2.0).abs() < 1e-9);
 }
 
-#[test]
-fn every_metric_runs_on_the_synthetic_users() {
+#[tokio::test]
+async fn every_metric_runs_on_the_synthetic_users() {
     let cases = load(&data("es-memeval/sample-synthetic.json"), None).unwrap().cases;
     let found = perfect_items(&cases);
     assert_eq!(found.len(), 12);
     for form in Metric::forms() {
-        let summary = scores(&found, &form.replace("@<k>", "@3").replace("[@<items>|@<tokens>t]", ""));
+        let summary = scores(&found, &form.replace("@<k>", "@3").replace("[@<items>|@<tokens>t]", "")).await;
         let n: usize = summary.by_category.values().map(|mean| mean.n).sum();
         assert_eq!(summary.pooled.n, n, "{form}");
         // Questions here have no category number.
         assert_eq!(form.starts_with("locomo_official"), n == 0, "{form}: {n}");
     }
-    let f1 = scores(&found, "es_memeval_f1");
+    let f1 = scores(&found, "es_memeval_f1").await;
     assert_eq!((f1.pooled.n, f1.unanswerable.n > 0), (12, true));
-    assert_eq!(scores(&found, "abstention_balanced_accuracy").pooled.mean, Some(1.0));
+    assert_eq!(scores(&found, "abstention_balanced_accuracy").await.pooled.mean, Some(1.0));
 }
 
-#[test]
-fn audited_scores_leave_wrong_gold_answers_out() {
+#[tokio::test]
+async fn audited_scores_leave_wrong_gold_answers_out() {
     let cases = load(&data("locomo/locomo-dev6.json"), None).unwrap().cases;
     let path = data("locomo/audit-errors.json");
     let audit = GoldAudit::load(&path, &cases).unwrap();
@@ -263,11 +270,13 @@ fn audited_scores_leave_wrong_gold_answers_out() {
             answer: Some(&question.gold),
             abstained: None,
             retrieved: None,
+            within: None,
         })
         .collect();
-    let scored = evaluate(Metric::SetF1Simple, &observations).unwrap();
-    assert_eq!(summarise(Metric::SetF1Simple, &scored, None).pooled.n, 885);
-    assert_eq!(summarise(Metric::SetF1Simple, &scored, Some(&audit)).pooled.n, 885 - (95 - 37));
+    let scored = evaluate(&Metric::SetF1Simple, &observations).await.unwrap();
+    let summarised = |audit| summarise("set_f1_simple", Aggregation::Mean, &scored, audit);
+    assert_eq!(summarised(None).pooled.n, 885);
+    assert_eq!(summarised(Some(&audit)).pooled.n, 885 - (95 - 37));
 
     // Conversations by themselves are found as well; the others' findings are reported.
     let one = GoldAudit::load(&path, &cases[3..4]).unwrap();
