@@ -24,10 +24,7 @@ pub(super) fn failed(case: &Case) -> impl Fn(fta_mem::Error) -> BenchError {
 }
 
 /// Takes a conversation in, session by session.
-pub(super) async fn ingest(
-    case: &Case,
-    embedder: &Arc<dyn Embedder>,
-) -> Result<Ingested, BenchError> {
+pub(super) async fn ingest(case: &Case, embedder: &Arc<dyn Embedder>) -> Result<Ingested, BenchError> {
     let failed = failed(case);
     let name = Namespace::new(case.conversation.id.clone()).map_err(|source| BenchError::Name {
         conversation: case.conversation.id.clone(),

@@ -177,7 +177,8 @@ impl Journal {
         let (mut entries, mut good) = (Vec::new(), 0);
         for line in known.split_inclusive(|&byte| byte == b'\n') {
             // The program may have been killed in the middle of a line; what follows it would be worth nothing.
-            let Some(entry) = line.ends_with(b"\n").then(|| serde_json::from_slice(line).ok()).flatten() else {
+            let Some(entry) = line.ends_with(b"\n").then(|| serde_json::from_slice(line).ok()).flatten()
+            else {
                 break;
             };
             entries.push(entry);

@@ -100,7 +100,9 @@ pub enum RunError {
         message: String,
     },
     /// A file cannot be written.
-    #[error("`{path}` cannot be written; make room or check its permissions, then give the same command: the run goes on where it stopped")]
+    #[error(
+        "`{path}` cannot be written; make room or check its permissions, then give the same command: the run goes on where it stopped"
+    )]
     Write {
         /// The file.
         path: PathBuf,

@@ -240,8 +240,7 @@ impl NamedExperiment {
     }
 
     fn check(&self) -> Result<(), ExperimentError> {
-        let illegal =
-            |message: String| Err(ExperimentError::Illegal { name: self.name.clone(), message });
+        let illegal = |message: String| Err(ExperimentError::Illegal { name: self.name.clone(), message });
         let Experiment { arms, metrics, analyses, .. } = &self.experiment;
         if metrics.is_empty() {
             return illegal("it has no metrics: name at least one in `metrics`".to_owned());

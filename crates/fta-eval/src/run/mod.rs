@@ -1,15 +1,31 @@
 //! Runs of experiments: what is run, what is written down, what is made of it.
 
 #[cfg(feature = "bench")]
+mod directory;
+#[cfg(feature = "bench")]
+mod error;
+#[cfg(feature = "bench")]
 mod experiment;
+#[cfg(feature = "bench")]
+mod manifest;
 mod record;
 #[cfg(feature = "bench")]
 mod registry;
+#[cfg(feature = "bench")]
+mod runner;
 
+#[cfg(feature = "bench")]
+pub use directory::{FinishedRun, RunDirectory};
+#[cfg(feature = "bench")]
+pub use error::RunError;
 #[cfg(feature = "bench")]
 pub use experiment::{
     Analysis, Arm, ArmModel, EXPERIMENTS, Experiment, ExperimentError, NamedExperiment, Reported,
 };
+#[cfg(feature = "bench")]
+pub use manifest::{FORMAT, Machine, Manifest, Program, RunSettings, sha256};
 pub use record::{CallRecord, CaseRecord, ItemRecord, QuestionRecord, Timing, WithinRecord};
 #[cfg(feature = "bench")]
 pub use registry::{DataSet, LoadFailure, Registry};
+#[cfg(feature = "bench")]
+pub use runner::{Progress, Runner, Watcher};

@@ -12,8 +12,7 @@ use crate::{
 };
 
 /// Opens an empty system for one conversation.
-type Open =
-    dyn Fn(&toml::Table, &Parts) -> Result<Box<dyn MemorySystem>, SystemError> + Send + Sync;
+type Open = dyn Fn(&toml::Table, &Parts) -> Result<Box<dyn MemorySystem>, SystemError> + Send + Sync;
 
 /// A data set: how its files are read.
 pub trait DataSet: Send + Sync {
@@ -49,10 +48,11 @@ impl Registry {
 
     /// What comes with the program.
     pub fn builtin() -> Self {
-        let mut registry = Self::empty().with_system("fta", "this memory, every preset and ablation", |settings, parts| {
-            let settings: FtaSettings = read("fta", settings)?;
-            Ok(Box::new(FtaSystem::new(settings, parts)?))
-        });
+        let mut registry =
+            Self::empty().with_system("fta", "this memory, every preset and ablation", |settings, parts| {
+                let settings: FtaSettings = read("fta", settings)?;
+                Ok(Box::new(FtaSystem::new(settings, parts)?))
+            });
         for (name, about, ranking) in [
             ("bm25", "BM25 over turns, pairs or sessions", Ranking::Bm25),
             ("dense", "one vector per turn, pair or session", Ranking::Dense),
@@ -157,9 +157,7 @@ impl Registry {
         }
         let known: Vec<String> = self.data_sets().map(|name| format!("`{name}`")).collect();
         match name {
-            Some(name) => {
-                Err(format!("`{name}` is no data set; known are {}", known.join(", ")).into())
-            }
+            Some(name) => Err(format!("`{name}` is no data set; known are {}", known.join(", ")).into()),
             // Says what is wrong with the file better than a list of names does.
             None => Err(Format::detect(path, bytes).map_or_else(Into::into, |format| {
                 format!("`{}` looks like `{format}`, which cannot be read here", path.display()).into()

@@ -114,8 +114,7 @@ impl MemorySystem for ChunkSystem {
             })
             .collect();
         let embedder = self.parts.embedder.as_ref();
-        self.index =
-            Index::new(self.ranking, &self.sessions, &self.chunks, embedder, self.settings.dated)?;
+        self.index = Index::new(self.ranking, &self.sessions, &self.chunks, embedder, self.settings.dated)?;
         Ok(())
     }
 

@@ -136,9 +136,7 @@ pub(super) fn shown(packet: &Packet, sessions: &[Session], id: impl Fn(&PrimaryU
     for span in &packet.spans {
         // A very long turn may be cut; then it is not there word for word.
         let whole = span.turns.iter().filter(|t| text.contains(t.text.trim()));
-        turns.extend(
-            whole.map(|t| EvidenceRef { session: span.session.clone(), turn: t.source_id.clone() }),
-        );
+        turns.extend(whole.map(|t| EvidenceRef { session: span.session.clone(), turn: t.source_id.clone() }));
     }
     Context { items: items.collect(), turns, tokens: tokens(&text) }
 }

@@ -10,8 +10,8 @@ use fta_mem::{
     units::{Namespace, UnitExtractor, offline::RuleExtractor},
 };
 use fta_segment::{
-    BoundaryDetector, Bws, BwsConfig, CohesionConfig, CohesionDetector, FixedWindow, FixedWindowConfig, SegmentError, Segmenter,
-    Session, TurnPairs, WholeSession,
+    BoundaryDetector, Bws, BwsConfig, CohesionConfig, CohesionDetector, FixedWindow, FixedWindowConfig,
+    SegmentError, Segmenter, Session, TurnPairs, WholeSession,
 };
 
 use super::{
@@ -36,8 +36,7 @@ impl FtaSystem {
     /// [`SystemError::Settings`] for settings that cannot be used, and the errors of the facade.
     pub fn new(settings: FtaSettings, parts: &Parts) -> Result<Self, SystemError> {
         let name = Namespace::new(parts.conversation.clone()).map_err(|e| SystemError::Name(Box::new(e)))?;
-        let linking =
-            parts.by_model.as_ref().map_or_else(LinkingConfig::default, |by| by.profile.linking());
+        let linking = parts.by_model.as_ref().map_or_else(LinkingConfig::default, |by| by.profile.linking());
         let config = settings.config(&linking)?;
         let builder = Memory::builder().in_memory().embedder(parts.embedder.clone()).config(config);
         let builder = match &parts.by_model {
@@ -146,11 +145,8 @@ impl MemorySystem for FtaSystem {
     }
 
     async fn context(&self, question: &Asked<'_>, budget: Budget) -> Result<Context, SystemError> {
-        let options = RetrieveOptions {
-            k: budget.items,
-            token_budget: budget.tokens,
-            asked_at: question.asked_at,
-        };
+        let options =
+            RetrieveOptions { k: budget.items, token_budget: budget.tokens, asked_at: question.asked_at };
         Ok(self.shown(&self.memory.retrieve(question.text, &options).await?))
     }
 

@@ -81,10 +81,7 @@ impl Index {
             Self::Nothing => return Ok(Vec::new()),
         };
         let order = order(&scores);
-        Ok(order
-            .into_iter()
-            .map(|i| Found { chunk: &chunks[i], score: scores[i].clamp(0.0, 1.0) })
-            .collect())
+        Ok(order.into_iter().map(|i| Found { chunk: &chunks[i], score: scores[i].clamp(0.0, 1.0) }).collect())
     }
 }
 

@@ -13,7 +13,9 @@ use fta_segment::{
 };
 use fta_units::{
     UnitExtractor,
-    llm::{LlmClassifier, LlmClassifierConfig, LlmExtractor, LlmExtractorConfig, LlmUpdater, LlmUpdaterConfig},
+    llm::{
+        LlmClassifier, LlmClassifierConfig, LlmExtractor, LlmExtractorConfig, LlmUpdater, LlmUpdaterConfig,
+    },
 };
 
 use super::{AnswerForm, Construction, ModelKind, OpenModel, Profile, ProfileError, StepBy};
