@@ -1,6 +1,8 @@
 //! Runs of experiments: what is run, what is written down, what is made of it.
 
 #[cfg(feature = "bench")]
+pub mod analysis;
+#[cfg(feature = "bench")]
 mod directory;
 #[cfg(feature = "bench")]
 mod error;
@@ -13,6 +15,8 @@ mod record;
 mod registry;
 #[cfg(feature = "bench")]
 mod runner;
+#[cfg(feature = "bench")]
+mod summary;
 
 #[cfg(feature = "bench")]
 pub use directory::{FinishedRun, RunDirectory};
@@ -29,3 +33,5 @@ pub use record::{CallRecord, CaseRecord, ItemRecord, QuestionRecord, Timing, Wit
 pub use registry::{DataSet, LoadFailure, Registry};
 #[cfg(feature = "bench")]
 pub use runner::{Progress, Runner, Watcher};
+#[cfg(feature = "bench")]
+pub use summary::{ArmSummary, Cost, Mean, MetricSummary, RunSummary};
