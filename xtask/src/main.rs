@@ -2,16 +2,17 @@
 //!
 //! Needs cargo and, where the Hugging Face hub is out of reach, Python with pip. Every step prints the command it runs.
 
+mod bench;
 mod ci;
 mod native;
 mod steps;
 mod tidy;
 mod workspace;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use clap::{Parser, Subcommand, ValueEnum};
+use anyhow::Result;
+use clap::{Parser, Subcommand};
 
 use crate::workspace::Workspace;
 
@@ -51,17 +52,10 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Run a benchmark in the release profile
+    /// Run an experiment or a benchmark in the release profile
     Bench {
-        /// What to measure
-        #[arg(value_enum)]
-        what: Benchmark,
-        /// Data set [default: the six LoCoMo conversations in ../shared/data]
-        #[arg(long, value_name = "FILE")]
-        data: Option<PathBuf>,
-        /// Passed on to what measures
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
+        #[command(subcommand)]
+        what: bench::Benchmark,
     },
     /// Run every check that a change must pass
     Ci,
@@ -70,24 +64,6 @@ enum Task {
     /// Build the book, if mdbook is installed
     Docs,
 }
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Benchmark {
-    Retrieval,
-    Temporal,
-    Answers,
-    Coverage,
-    Cost,
-    /// What a memory costs as it grows: bytes of a unit, time to open and to search
-    Growth,
-    /// Speed and recall of the vector indexes, beside other programs
-    Index,
-    /// Speed of the embedding model, beside other programs that run it
-    Embed,
-}
-
-/// Where the benchmarks look for data, from the root of the workspace.
-const DEFAULT_DATA: &str = "../shared/data/locomo/locomo-dev6.json";
 
 fn main() -> ExitCode {
     match run(Cli::parse().task) {
@@ -106,44 +82,9 @@ fn run(task: Task) -> Result<()> {
         Task::Setup { model } => steps::setup(&workspace, model.as_deref()),
         Task::Demo => steps::demo(&workspace),
         Task::Test { arguments } => steps::test(&workspace, &arguments),
-        Task::Bench { what, data, arguments } => bench(&workspace, what, data, &arguments),
+        Task::Bench { what } => bench::run(&workspace, what),
         Task::Ci => ci::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
         Task::Docs => steps::docs(&workspace).map(|_| ()),
     }
-}
-
-fn bench(workspace: &Workspace, what: Benchmark, data: Option<PathBuf>, arguments: &[String]) -> Result<()> {
-    let name = match what {
-        Benchmark::Retrieval => "retrieval",
-        Benchmark::Temporal => "temporal",
-        Benchmark::Answers => "answers",
-        Benchmark::Coverage => "coverage",
-        Benchmark::Cost => "cost",
-        Benchmark::Growth => "growth",
-        Benchmark::Embed => "embed",
-        Benchmark::Index => return native::bench_index(workspace, arguments),
-    };
-    let arguments = steps::words(arguments);
-    let evaluate = ["run", "--release", "--package", "fta-eval", "--", name];
-    if matches!(what, Benchmark::Growth) {
-        return steps::cargo(workspace, &[&evaluate, &arguments[..]].concat(), &[]);
-    }
-    let data = data.unwrap_or_else(|| workspace.root.join(DEFAULT_DATA));
-    if !data.is_file() {
-        bail!(
-            "there is no data set `{}`; name one with `--data FILE` (LoCoMo is not part of this repository: its licence \
-             is non-commercial, get it from its authors)",
-            data.display()
-        );
-    }
-    // Tokens are counted with the tokenizer of a real model.
-    let model = matches!(what, Benchmark::Cost).then_some("qwen2.5-coder-0.5b");
-    steps::setup(workspace, model)?;
-    // Cargo runs benchmarks in the folder of their package.
-    let data = std::path::absolute(data)?.display().to_string();
-    let data = ["--data", &data];
-    let embed = ["bench", "--package", "fta-index", "--features", "candle", "--bench", name, "--"];
-    let command: &[&str] = if matches!(what, Benchmark::Embed) { &embed } else { &evaluate };
-    steps::cargo(workspace, &[command, &data, &arguments].concat(), &[])
 }

@@ -282,6 +282,14 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// Leaves out the analyses that need an arm which is not there any more.
+    pub fn keep_analyses_of_arms(&mut self) {
+        let arms: BTreeSet<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
+        self.analyses.retain(|analysis| analysis.arms().iter().all(|arm| arms.contains(arm)));
+    }
+}
+
 impl Analysis {
     fn arms(&self) -> Vec<&str> {
         match self {

@@ -1,5 +1,7 @@
-//! `fta-eval`: measures memories on data sets. Tables on standard output, progress on a terminal's standard error.
+//! `fta-eval`: runs experiments and measures memories on data sets. Tables on standard output, progress on a terminal's standard error.
 #![expect(clippy::print_stdout, reason = "tables are the output of the program")]
+
+mod experiment;
 
 use std::{
     fs::File,
@@ -12,11 +14,9 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use fta_eval::{
-    bench::{
-        Preset, Selection, Step, answers, arms::Arm, cached_embedder, cost, coverage, embedder, growth,
-        retrieval, temporal,
-    },
+    bench::{Selection, Step, cached_embedder, cost, coverage, embedder, growth, temporal},
     datasets::{self, Format, Loaded},
+    run::analysis::agreement,
 };
 use fta_mem::{
     index::{Embedder, IndexSpec},
@@ -36,29 +36,28 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Evidence recall: which gold turns are in what is handed back.
-    Retrieval {
-        #[command(flatten)]
-        common: Common,
-        /// Settings of the memory: offline, locomo or es_memeval.
-        #[arg(long, default_value = "offline")]
-        preset: Preset,
-        /// Arms to run.
-        #[arg(long, value_delimiter = ',', default_value = "ours,bm25-turn,dense-turn,trial")]
-        arms: Vec<Arm>,
+    /// The experiments, systems, metrics and data sets that there are.
+    List,
+    /// Run an experiment, or go on with it where it stopped.
+    Run(Box<experiment::RunArguments>),
+    /// What changed between two runs: paired tests, and the questions that flipped.
+    Compare(experiment::CompareArguments),
+    /// Make the report of a finished run anew.
+    Report {
+        /// Directory of the run.
+        run: PathBuf,
+    },
+    /// Means and agreement of two filled sheets of the experiment `audit`.
+    Agreement {
+        /// Sheet of the first person.
+        first: PathBuf,
+        /// Sheet of the second person.
+        second: PathBuf,
     },
     /// Event times: is the gold date of a "when" question the event time of a retrieved unit?
     Temporal {
         #[command(flatten)]
         common: Common,
-    },
-    /// Answers against gold answers, and refusals.
-    Answers {
-        #[command(flatten)]
-        common: Common,
-        /// Settings of the memory: offline, locomo or es_memeval.
-        #[arg(long, default_value = "offline")]
-        preset: Preset,
     },
     /// Units per session and the share of turns they hold, for any format.
     Coverage {
@@ -161,13 +160,16 @@ async fn run(command: Command) -> anyhow::Result<()> {
         bar.set_message(format!("{} {}", step.conversation, step.doing));
     };
     match command {
-        Command::Retrieval { common, preset, arms } => {
-            let run = retrieval::RetrievalRun { selection: common.selection(), arms, preset };
-            let embedder = common.embedder()?;
-            let report = retrieval::run(&common.load()?.cases, &embedder, &run, &watch).await?;
-            bar.finish_and_clear();
-            print!("{}", report.render());
-            write_lines(common.json.as_deref(), &report.questions)
+        Command::List => {
+            print!("{}", experiment::list()?);
+            Ok(())
+        }
+        Command::Run(arguments) => arguments.run().await,
+        Command::Compare(arguments) => arguments.run(),
+        Command::Report { run } => experiment::report(&run),
+        Command::Agreement { first, second } => {
+            print!("{}", agreement(&first, &second)?.markdown());
+            Ok(())
         }
         Command::Temporal { common } => {
             let embedder = common.embedder()?;
@@ -175,14 +177,6 @@ async fn run(command: Command) -> anyhow::Result<()> {
                 temporal::run(&common.load()?.cases, &embedder, &common.selection(), &watch).await?;
             bar.finish_and_clear();
             print!("{}", temporal::render(&results));
-            write_lines(common.json.as_deref(), &results)
-        }
-        Command::Answers { common, preset } => {
-            let embedder = common.embedder()?;
-            let results =
-                answers::run(&common.load()?.cases, &embedder, &common.selection(), preset, &watch).await?;
-            bar.finish_and_clear();
-            print!("{}", answers::render(&results));
             write_lines(common.json.as_deref(), &results)
         }
         Command::Coverage { common } => {
