@@ -12,6 +12,7 @@ mod error;
 mod es_memeval;
 mod evidence;
 mod locomo;
+mod longmemeval;
 mod metric;
 mod overlap;
 mod porter;
@@ -35,6 +36,7 @@ pub use locomo::{
     LocomoCategory, locomo_context_recall, locomo_normalise, locomo_official_f1, locomo_official_refusal,
     round_to_thousandths,
 };
+pub use longmemeval::{TurnToSession, longmemeval_turn_to_session};
 pub use metric::{Aggregation, Cutoff, Direction, Metric, Need};
 pub use overlap::{set_f1_simple, set_f1_word};
 pub use porter::porter_stem;
