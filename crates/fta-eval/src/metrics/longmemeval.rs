@@ -151,8 +151,8 @@ mod tests {
         let turn = |session: &str, index: u32| Turn {
             index,
             source_id: format!("{session}:{}", index + 1),
-            speaker: if index % 2 == 0 { "user" } else { "assistant" }.to_owned(),
-            role: if index % 2 == 0 { Role::Seeker } else { Role::Supporter },
+            speaker: if index.is_multiple_of(2) { "user" } else { "assistant" }.to_owned(),
+            role: if index.is_multiple_of(2) { Role::Seeker } else { Role::Supporter },
             at: None,
             text: "boats".to_owned(),
             caption: None,
@@ -221,7 +221,7 @@ mod tests {
         check("longmemeval_session_recall_all@2", &question, &ranked, Some(0.0));
         check("longmemeval_session_recall_all@3", &question, &ranked, Some(1.0));
         // Ranks 2 and 3 of ideally 1 and 2.
-        let ndcg = (1.0 + 1.0 / 3_f64.log2()) / 2.0;
+        let ndcg = f64::midpoint(1.0, 1.0 / 3_f64.log2());
         check("longmemeval_session_ndcg@3", &question, &ranked, Some(ndcg));
     }
 
@@ -247,7 +247,7 @@ mod tests {
         check("longmemeval_turn2session_recall_all@3", &question, &ranked, Some(0.0));
         check("longmemeval_turn2session_recall_all@4", &question, &ranked, Some(1.0));
         check("longmemeval_turn2session_ndcg@3", &question, &ranked, Some(0.5));
-        check("longmemeval_turn2session_ndcg@9", &question, &ranked, Some((1.0 + 0.5) / 2.0));
+        check("longmemeval_turn2session_ndcg@9", &question, &ranked, Some(f64::midpoint(1.0, 0.5)));
         assert_eq!(longmemeval_turn_to_session(&[], &[], 3), None);
     }
 }
