@@ -7,6 +7,8 @@
 
 mod abstention;
 mod audit;
+#[cfg(feature = "bench")]
+mod bertscore;
 mod bleu;
 mod error;
 mod es_memeval;
@@ -26,6 +28,8 @@ mod words;
 
 pub use abstention::{Abstention, refuses};
 pub use audit::{AuditFinding, AuditReadError, GoldAudit, GoldErrorKind};
+#[cfg(feature = "bench")]
+pub use bertscore::{BertScore, BertScoreConfig, BertScoreError, BertScores};
 pub use bleu::bleu1;
 pub use error::MetricError;
 pub use es_memeval::{Cleaning, clean_answer, es_memeval_f1, es_memeval_recall, ndcg_es_parity};
