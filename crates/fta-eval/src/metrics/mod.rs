@@ -52,4 +52,4 @@ pub use summary::{Mean, Scored, Summary, evaluate, summarise};
 pub use word_tokenize::word_tokenize;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
