@@ -211,6 +211,46 @@ mod tests {
         }
     }
 
+    /// Random rankings and what LongMemEval's own functions make of them.
+    #[test]
+    fn equal_to_the_original() {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            k: usize,
+            ranked: Vec<(String, String)>,
+            relevant: Vec<(String, String)>,
+            turn: (f64, f64, f64),
+            turn2session: (f64, f64, f64),
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/longmemeval-turn-to-session.json");
+        let rows: Vec<Row> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        assert_eq!(rows.len(), 60);
+        let close = |found: (f64, f64, f64), expected: (f64, f64, f64)| {
+            let differences = [found.0 - expected.0, found.1 - expected.1, found.2 - expected.2];
+            differences.into_iter().all(|difference| difference.abs() < 1e-8)
+        };
+        for row in rows {
+            let turns = |turns: &[(String, String)]| -> Vec<EvidenceRef> {
+                let turn = |(session, turn): &(String, String)| EvidenceRef {
+                    session: session.as_str().into(),
+                    turn: turn.clone(),
+                };
+                turns.iter().map(turn).collect()
+            };
+            let (ranked, relevant) = (turns(&row.ranked), turns(&row.relevant));
+            let (ranked, relevant): (Vec<_>, Vec<_>) = (ranked.iter().collect(), relevant.iter().collect());
+            let found = longmemeval_turn_to_session(&ranked, &relevant, row.k).unwrap();
+            let found = (found.recall_any, found.recall_all, found.ndcg);
+            assert!(close(found, row.turn2session), "k = {}, {ranked:?}: {found:?}", row.k);
+            let found = (
+                longmemeval_recall_any(&ranked, &relevant, row.k).unwrap(),
+                longmemeval_recall_all(&ranked, &relevant, row.k).unwrap(),
+                longmemeval_ndcg(&ranked, &relevant, row.k).unwrap(),
+            );
+            assert!(close(found, row.turn), "k = {}, {ranked:?}: {found:?}", row.k);
+        }
+    }
+
     #[test]
     fn sessions_stand_where_their_first_turns_stand() {
         let question = asked(&[("b", 1), ("d", 3)]);
