@@ -1,11 +1,14 @@
 //! Evaluation of dialogue memories.
 //!
 //! [`datasets`] reads dialogue files, [`metrics`] scores answers and retrieval, [`stats`] compares scores; all three are
-//! always built. `bench` runs memories on data sets and needs the feature `bench`.
+//! always built. `bench` runs memories on data sets and `judges` score answers by a language model; both need the
+//! feature `bench`.
 
 #[cfg(feature = "bench")]
 pub mod bench;
 pub mod datasets;
+#[cfg(feature = "bench")]
+pub mod judges;
 pub mod metrics;
 pub mod report;
 pub mod run;

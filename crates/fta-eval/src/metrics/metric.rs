@@ -47,12 +47,27 @@ pub enum Metric {
     /// `es_memeval_recall@10`: [`es_memeval_recall`](super::es_memeval_recall); 0 for questions without evidence turns.
     EsMemevalRecall(NonZeroUsize),
     /// `longmemeval_recall_any@10`: [`longmemeval_recall_any`](super::longmemeval_recall_any); answerable questions
-    /// with evidence turns.
+    /// with evidence turns. Where the history is given, documents are the turns that no assistant says, and questions
+    /// whose evidence is all an assistant's have no score.
     LongMemEvalRecallAny(NonZeroUsize),
     /// `longmemeval_recall_all@10`: [`longmemeval_recall_all`](super::longmemeval_recall_all), as before.
     LongMemEvalRecallAll(NonZeroUsize),
     /// `longmemeval_ndcg@10`: [`longmemeval_ndcg`](super::longmemeval_ndcg), as before.
     LongMemEvalNdcg(NonZeroUsize),
+    /// `longmemeval_session_recall_any@10`: the same of sessions: each stands where its first turn stands, and it is
+    /// relevant if it has an evidence turn.
+    LongMemEvalSessionRecallAny(NonZeroUsize),
+    /// `longmemeval_session_recall_all@10`: as before.
+    LongMemEvalSessionRecallAll(NonZeroUsize),
+    /// `longmemeval_session_ndcg@10`: as before.
+    LongMemEvalSessionNdcg(NonZeroUsize),
+    /// `longmemeval_turn2session_recall_any@10`: [`longmemeval_turn_to_session`](super::longmemeval_turn_to_session), as
+    /// the original maps ranked turns to sessions.
+    LongMemEvalTurnToSessionRecallAny(NonZeroUsize),
+    /// `longmemeval_turn2session_recall_all@10`: as before.
+    LongMemEvalTurnToSessionRecallAll(NonZeroUsize),
+    /// `longmemeval_turn2session_ndcg@10`: as before.
+    LongMemEvalTurnToSessionNdcg(NonZeroUsize),
     /// `refusal`: whether it was refused; unanswerable questions.
     Refusal,
     /// `official_refusal`: the same by [`locomo_official_refusal`](super::locomo_official_refusal) on the answer's text.
@@ -117,7 +132,7 @@ enum Form {
 }
 
 /// Names and forms, in the order of the enum.
-const FORMS: [(&str, Form); 23] = [
+const FORMS: [(&str, Form); 29] = [
     ("locomo_official_f1", Form::Plain(Metric::LocomoOfficialF1)),
     ("locomo_official_f1_rounded", Form::Plain(Metric::LocomoOfficialF1Rounded)),
     ("set_f1_simple", Form::Plain(Metric::SetF1Simple)),
@@ -137,6 +152,12 @@ const FORMS: [(&str, Form); 23] = [
     ("longmemeval_recall_any", Form::Top(Metric::LongMemEvalRecallAny)),
     ("longmemeval_recall_all", Form::Top(Metric::LongMemEvalRecallAll)),
     ("longmemeval_ndcg", Form::Top(Metric::LongMemEvalNdcg)),
+    ("longmemeval_session_recall_any", Form::Top(Metric::LongMemEvalSessionRecallAny)),
+    ("longmemeval_session_recall_all", Form::Top(Metric::LongMemEvalSessionRecallAll)),
+    ("longmemeval_session_ndcg", Form::Top(Metric::LongMemEvalSessionNdcg)),
+    ("longmemeval_turn2session_recall_any", Form::Top(Metric::LongMemEvalTurnToSessionRecallAny)),
+    ("longmemeval_turn2session_recall_all", Form::Top(Metric::LongMemEvalTurnToSessionRecallAll)),
+    ("longmemeval_turn2session_ndcg", Form::Top(Metric::LongMemEvalTurnToSessionNdcg)),
     ("refusal", Form::Plain(Metric::Refusal)),
     ("official_refusal", Form::Plain(Metric::OfficialRefusal)),
     ("false_refusal", Form::Plain(Metric::FalseRefusal)),
@@ -201,6 +222,12 @@ impl Metric {
             Self::LongMemEvalRecallAny(_) => "longmemeval_recall_any",
             Self::LongMemEvalRecallAll(_) => "longmemeval_recall_all",
             Self::LongMemEvalNdcg(_) => "longmemeval_ndcg",
+            Self::LongMemEvalSessionRecallAny(_) => "longmemeval_session_recall_any",
+            Self::LongMemEvalSessionRecallAll(_) => "longmemeval_session_recall_all",
+            Self::LongMemEvalSessionNdcg(_) => "longmemeval_session_ndcg",
+            Self::LongMemEvalTurnToSessionRecallAny(_) => "longmemeval_turn2session_recall_any",
+            Self::LongMemEvalTurnToSessionRecallAll(_) => "longmemeval_turn2session_recall_all",
+            Self::LongMemEvalTurnToSessionNdcg(_) => "longmemeval_turn2session_ndcg",
             Self::Refusal => "refusal",
             Self::OfficialRefusal => "official_refusal",
             Self::FalseRefusal => "false_refusal",
@@ -234,7 +261,13 @@ impl Metric {
             | Self::EsMemevalRecall(_)
             | Self::LongMemEvalRecallAny(_)
             | Self::LongMemEvalRecallAll(_)
-            | Self::LongMemEvalNdcg(_) => &[Need::Retrieved, Need::Evidence],
+            | Self::LongMemEvalNdcg(_)
+            | Self::LongMemEvalSessionRecallAny(_)
+            | Self::LongMemEvalSessionRecallAll(_)
+            | Self::LongMemEvalSessionNdcg(_)
+            | Self::LongMemEvalTurnToSessionRecallAny(_)
+            | Self::LongMemEvalTurnToSessionRecallAll(_)
+            | Self::LongMemEvalTurnToSessionNdcg(_) => &[Need::Retrieved, Need::Evidence],
             Self::Refusal | Self::OfficialRefusal | Self::FalseRefusal | Self::AbstentionBalancedAccuracy => {
                 &[Need::Answer]
             }
@@ -269,7 +302,13 @@ impl fmt::Display for Metric {
             | Self::EsMemevalRecall(k)
             | Self::LongMemEvalRecallAny(k)
             | Self::LongMemEvalRecallAll(k)
-            | Self::LongMemEvalNdcg(k) => write!(f, "@{k}"),
+            | Self::LongMemEvalNdcg(k)
+            | Self::LongMemEvalSessionRecallAny(k)
+            | Self::LongMemEvalSessionRecallAll(k)
+            | Self::LongMemEvalSessionNdcg(k)
+            | Self::LongMemEvalTurnToSessionRecallAny(k)
+            | Self::LongMemEvalTurnToSessionRecallAll(k)
+            | Self::LongMemEvalTurnToSessionNdcg(k) => write!(f, "@{k}"),
             _ => Ok(()),
         }
     }

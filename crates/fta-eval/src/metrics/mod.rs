@@ -7,11 +7,14 @@
 
 mod abstention;
 mod audit;
+#[cfg(feature = "bench")]
+mod bertscore;
 mod bleu;
 mod error;
 mod es_memeval;
 mod evidence;
 mod locomo;
+mod longmemeval;
 mod metric;
 mod overlap;
 mod porter;
@@ -25,6 +28,8 @@ mod words;
 
 pub use abstention::{Abstention, refuses};
 pub use audit::{AuditFinding, AuditReadError, GoldAudit, GoldErrorKind};
+#[cfg(feature = "bench")]
+pub use bertscore::{BertScore, BertScoreConfig, BertScoreError, BertScores};
 pub use bleu::bleu1;
 pub use error::MetricError;
 pub use es_memeval::{Cleaning, clean_answer, es_memeval_f1, es_memeval_recall, ndcg_es_parity};
@@ -35,6 +40,7 @@ pub use locomo::{
     LocomoCategory, locomo_context_recall, locomo_normalise, locomo_official_f1, locomo_official_refusal,
     round_to_thousandths,
 };
+pub use longmemeval::{TurnToSession, longmemeval_turn_to_session};
 pub use metric::{Aggregation, Cutoff, Direction, Metric, Need};
 pub use overlap::{set_f1_simple, set_f1_word};
 pub use porter::porter_stem;
@@ -46,4 +52,4 @@ pub use summary::{Mean, Scored, Summary, evaluate, summarise};
 pub use word_tokenize::word_tokenize;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use super::{
     BudgetedTurns, Cleaning, Cutoff, LocomoCategory, Metric, MetricError, Need, RetrievedItem, bleu1,
     es_memeval_f1, es_memeval_recall, evidence_recall, locomo_context_recall, locomo_official_f1,
-    locomo_official_refusal, longmemeval_ndcg, longmemeval_recall_all, longmemeval_recall_any, ndcg,
-    ndcg_es_parity, recall_at_items, recall_within_tokens, refuses, rouge_l, rouge1, rouge2,
-    round_to_thousandths, set_f1_simple, set_f1_word,
+    locomo_official_refusal, longmemeval, ndcg, ndcg_es_parity, recall_at_items, recall_within_tokens,
+    refuses, rouge_l, rouge1, rouge2, round_to_thousandths, set_f1_simple, set_f1_word,
 };
+use fta_segment::Conversation;
+
 use crate::datasets::{CaseQuestion, EvidenceRef};
 
 /// A question and what a system made of it.
@@ -26,6 +27,8 @@ pub struct Observation<'a> {
     pub retrieved: Option<&'a [RetrievedItem]>,
     /// Contexts that were made for token budgets; `None` or without a budget, the lengths of `retrieved` decide.
     pub within: Option<&'a [BudgetedTurns<'a>]>,
+    /// The conversation, for the metrics that tell who said a turn; `None` takes every turn as a user's.
+    pub history: Option<&'a Conversation>,
 }
 
 impl<'a> Observation<'a> {
@@ -64,7 +67,10 @@ impl Metric {
             }
             _ => {
                 let items = observation.retrieved.ok_or_else(|| missing(Need::Retrieved))?;
-                Ok(self.of_items(observation.question, items))
+                Ok(match longmemeval::Score::of(self) {
+                    Some((score, k)) => score.of_items(observation, items, k),
+                    None => self.of_items(observation.question, items),
+                })
             }
         }
     }
@@ -78,15 +84,21 @@ impl Metric {
                 question.answerable || !question.gold.is_empty()
             }
             Self::EvidenceRecall(_) | Self::Ndcg(_) => !question.evidence.is_empty(),
-            Self::LongMemEvalRecallAny(_) | Self::LongMemEvalRecallAll(_) | Self::LongMemEvalNdcg(_) => {
-                question.answerable && !question.evidence.is_empty()
-            }
             Self::Refusal | Self::OfficialRefusal => !question.answerable,
             Self::LocomoContextRecall
             | Self::LocomoContextRecallSummary
             | Self::NdcgEsParity(_)
             | Self::EsMemevalRecall(_)
             | Self::AbstentionBalancedAccuracy => true,
+            Self::LongMemEvalRecallAny(_)
+            | Self::LongMemEvalRecallAll(_)
+            | Self::LongMemEvalNdcg(_)
+            | Self::LongMemEvalSessionRecallAny(_)
+            | Self::LongMemEvalSessionRecallAll(_)
+            | Self::LongMemEvalSessionNdcg(_)
+            | Self::LongMemEvalTurnToSessionRecallAny(_)
+            | Self::LongMemEvalTurnToSessionRecallAll(_)
+            | Self::LongMemEvalTurnToSessionNdcg(_) => question.answerable && !question.evidence.is_empty(),
         }
     }
 
@@ -125,9 +137,6 @@ impl Metric {
             Self::Ndcg(k) => ndcg(&ranked(), &references(gold), k.get()),
             Self::NdcgEsParity(k) => Some(ndcg_es_parity(&ranked(), &references(gold), k.get())),
             Self::EsMemevalRecall(k) => Some(es_memeval_recall(&ranked(), &references(gold), k.get())),
-            Self::LongMemEvalRecallAny(k) => longmemeval_recall_any(&ranked(), &references(gold), k.get()),
-            Self::LongMemEvalRecallAll(k) => longmemeval_recall_all(&ranked(), &references(gold), k.get()),
-            Self::LongMemEvalNdcg(k) => longmemeval_ndcg(&ranked(), &references(gold), k.get()),
             _ => None,
         }
     }
@@ -142,7 +151,7 @@ fn one_if(truth: bool) -> f64 {
 }
 
 /// Turns of the items, best item first, each once.
-fn ranked_turns(items: &[RetrievedItem]) -> Vec<&EvidenceRef> {
+pub(super) fn ranked_turns(items: &[RetrievedItem]) -> Vec<&EvidenceRef> {
     let mut seen = std::collections::BTreeSet::new();
     items.iter().flat_map(|item| &item.turns).filter(|turn| seen.insert(*turn)).collect()
 }

@@ -180,7 +180,15 @@ mod tests {
         question: &'a crate::datasets::CaseQuestion,
         answer: Option<&'a str>,
     ) -> Observation<'a> {
-        Observation { conversation: "case", question, answer, abstained: None, retrieved: None, within: None }
+        Observation {
+            conversation: "case",
+            question,
+            answer,
+            abstained: None,
+            retrieved: None,
+            within: None,
+            history: None,
+        }
     }
 
     #[tokio::test]
@@ -198,7 +206,7 @@ mod tests {
         let asked = question(4, "red", &[]);
         let mut scores = Vec::new();
         for scorer in &held {
-            scores.push((&**scorer).score(&observation(&asked, Some("red"))).await.unwrap());
+            scores.push(Scorer::score(&scorer, &observation(&asked, Some("red"))).await.unwrap());
         }
         assert_eq!(scores, [Some(0.0), Some(1.5), None, Some(1.0)]);
     }

@@ -10,7 +10,7 @@ pub(super) fn turn(id: &str) -> EvidenceRef {
     EvidenceRef { session: "session_1".into(), turn: id.to_owned() }
 }
 
-pub(super) fn question(category: u8, gold: &str, evidence: &[&str]) -> CaseQuestion {
+pub(crate) fn question(category: u8, gold: &str, evidence: &[&str]) -> CaseQuestion {
     let names = ["", "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"];
     CaseQuestion {
         id: format!("case_qa{category}"),

@@ -15,6 +15,7 @@ fn observe<'a>(
         abstained: None,
         retrieved: Some(retrieved),
         within: None,
+        history: None,
     }
 }
 

@@ -148,6 +148,7 @@ async fn means(
             abstained: None,
             retrieved: None,
             within: None,
+            history: None,
         })
         .collect();
     summary(metric, &observations).await
@@ -202,6 +203,7 @@ async fn scores(found: &[(&Case, &CaseQuestion, Vec<RetrievedItem>)], metric: &s
             abstained: Some(!question.answerable),
             retrieved: Some(items),
             within: None,
+            history: None,
         })
         .collect();
     let metric = metric.parse().unwrap();
@@ -271,6 +273,7 @@ async fn audited_scores_leave_wrong_gold_answers_out() {
             abstained: None,
             retrieved: None,
             within: None,
+            history: None,
         })
         .collect();
     let scored = evaluate(&Metric::SetF1Simple, &observations).await.unwrap();
