@@ -3,11 +3,14 @@
 //! [`Report::markdown`] is for terminals and repositories, [`Report::html`] is one page to read and to print.
 
 mod evidence;
+mod html;
 mod markdown;
 mod model;
 mod numbers;
+mod plot;
 mod tables;
 #[cfg(test)]
 mod testing;
 
+pub use html::ReportError;
 pub use model::{Block, Cell, Plot, PlotKind, Point, QuestionCard, Report, Section, Series, Table};
