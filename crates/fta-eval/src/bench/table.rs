@@ -54,14 +54,6 @@ pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     (n > 0).then(|| sum / n as f64)
 }
 
-/// Value at share `p` of the sorted values (nearest rank), or `None` of nothing.
-pub(super) fn percentile(values: &[f64], p: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = (p * sorted.len() as f64).ceil().max(1.0) as usize;
-    sorted.get(rank - 1).copied()
-}
-
 /// With so many decimals; `-` of nothing.
 pub(super) fn decimals(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("{v:.decimals$}"))
@@ -79,12 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn means_and_percentiles() {
+    fn means_have_decimals() {
         assert_eq!(decimals(mean([1.0, 2.0]), 2), "1.50");
         assert_eq!(decimals(mean([]), 2), "-");
-        let values = [4.0, 1.0, 3.0, 2.0];
-        assert_eq!(percentile(&values, 0.5), Some(2.0));
-        assert_eq!(percentile(&values, 0.95), Some(4.0));
-        assert_eq!(percentile(&[], 0.5), None);
     }
 }

@@ -327,7 +327,7 @@ impl Shared {
             calls: calls(meter),
             scores: BTreeMap::new(),
         };
-        record.scores = self.scores(question, &record, ranked.as_ref().unwrap_or(read)).await?;
+        record.scores = self.scores(case, question, (&record, ranked.as_ref().unwrap_or(read))).await?;
         let timing = Timing {
             context_milliseconds: milliseconds(retrieved),
             answer_milliseconds: reply.is_some().then(|| milliseconds(answered)),
@@ -338,9 +338,9 @@ impl Shared {
 
     async fn scores(
         &self,
+        case: &Case,
         question: &CaseQuestion,
-        record: &QuestionRecord,
-        ranked: &Context,
+        (record, ranked): (&QuestionRecord, &Context),
     ) -> Result<BTreeMap<String, f64>, RunError> {
         let retrieved: Vec<RetrievedItem> = ranked
             .items
@@ -356,6 +356,7 @@ impl Shared {
             abstained: record.abstained,
             retrieved: Some(&retrieved),
             within: Some(&within),
+            history: Some(&case.conversation),
         };
         let mut scores = BTreeMap::new();
         for scorer in &self.scorers {

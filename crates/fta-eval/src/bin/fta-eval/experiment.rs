@@ -12,7 +12,8 @@ use clap::Args;
 use fta_eval::{
     bench::{cached_embedder, embedder},
     datasets::Case,
-    metrics::{GoldAudit, Metric, Scorer},
+    judges::{EsMemEvalJudge, LocomoJudge, LongMemEvalJudge},
+    metrics::{BertScore, BertScoreConfig, GoldAudit, Metric, Scorer},
     report::Report,
     run::{
         Analysis, EXPERIMENTS, FORMAT, FinishedRun, Machine, Manifest, NamedExperiment, Program, Progress,
@@ -24,7 +25,7 @@ use fta_eval::{
 };
 use fta_mem::{
     index::Embedder,
-    llm::LanguageModel,
+    llm::{CallConfig, LanguageModel, PromptSource},
     profile::{AnswerForm, Profile},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -223,11 +224,16 @@ impl RunArguments {
         let profile = self.profile.as_deref().map(open_profile).transpose()?;
         let judge = self.judge.as_deref().map(open_profile).transpose()?;
         let mut added = self.metrics.clone();
-        if let Some((_, _, judge)) = &judge {
-            (registry, added) = with_judges(registry, added, judge)?;
+        if let Some(judge) = &judge {
+            let asked;
+            (registry, asked) = with_judges(registry, data_set.name(), judge)?;
+            added.push(asked);
         }
         if let Some(directory) = &self.bert {
-            (registry, added) = with_bert_score(registry, added, directory, self.bert_layer)?;
+            let config = BertScoreConfig { layer: self.bert_layer, ..BertScoreConfig::default() };
+            let scorer = BertScore::load(directory, config)?;
+            added.push(scorer.name());
+            registry = registry.with_metric(scorer);
         }
         for metric in added {
             if !experiment.metrics.contains(&metric) {
@@ -347,23 +353,23 @@ fn open_profile(path: &Path) -> Result<OpenProfile> {
     Ok((profile.clone(), serde_json::to_value(&profile)?, open.query))
 }
 
+/// Adds the judges; the one of the data set is asked.
 fn with_judges(
     registry: Registry,
-    added: Vec<String>,
-    judge: &Arc<dyn LanguageModel>,
-) -> Result<(Registry, Vec<String>)> {
-    let _ = judge;
-    Ok((registry, added))
-}
-
-fn with_bert_score(
-    registry: Registry,
-    added: Vec<String>,
-    directory: &Path,
-    layer: usize,
-) -> Result<(Registry, Vec<String>)> {
-    let _ = (directory, layer);
-    Ok((registry, added))
+    data_set: &str,
+    (profile, _, model): &OpenProfile,
+) -> Result<(Registry, String)> {
+    let prompts = profile.prompts.as_ref().map_or_else(PromptSource::builtin, PromptSource::directory);
+    let call = CallConfig::default();
+    let locomo = LocomoJudge::new(model.clone(), &prompts, call)?;
+    let es_memeval = EsMemEvalJudge::new(model.clone(), &prompts, call)?;
+    let longmemeval = LongMemEvalJudge::new(model.clone(), &prompts, call)?;
+    let asked = match data_set {
+        "evoemo" => es_memeval.name(),
+        "longmemeval" => longmemeval.name(),
+        _ => locomo.name(),
+    };
+    Ok((registry.with_metric(locomo).with_metric(es_memeval).with_metric(longmemeval), asked))
 }
 
 /// Summary, Markdown and HTML of a finished run, in its directory.

@@ -14,7 +14,7 @@ use crate::{
     stats::Resampling,
 };
 
-pub use audit::{AgreementError, AuditItem, agreement, audit_items, audit_sheet};
+pub use audit::{AgreementError, AuditItem, JUDGED, agreement, audit_items, audit_sheet};
 pub use density::{Density, densities};
 
 /// A finished run and what was made of it.

@@ -1,0 +1,5 @@
+//! `fta-eval` as a researcher runs it: real processes, real files, the real MiniLM.
+
+mod refusals;
+mod runs;
+mod support;
