@@ -98,6 +98,8 @@ struct Range {
     from: String,
     width: String,
     at: String,
+    /// Where zero lies, if the column has both signs.
+    zero: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -207,7 +209,12 @@ impl CellView {
         };
         let range = scale.zip(bounds(cell)).zip(key).map(|(((least, largest), (lower, upper)), value)| {
             let share = |size: f64| format!("{:.1}", 100.0 * size / (largest - least));
-            Range { from: share(lower - least), width: share(upper - lower), at: share(value - least) }
+            Range {
+                from: share(lower - least),
+                width: share(upper - lower),
+                at: share(value - least),
+                zero: (least < 0.0 && largest > 0.0).then(|| share(-least)),
+            }
         });
         let text = match cell {
             Cell::Text(text) if text.is_empty() => NOTHING.to_owned(),

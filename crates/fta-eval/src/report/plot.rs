@@ -25,6 +25,9 @@ const SIZE: (f64, f64) = (640.0, 320.0);
 /// Widest plot, in pixels; bars become thinner from there.
 const WIDEST: f64 = 4_000.0;
 
+/// Widest bar, in pixels.
+const WIDEST_BAR: f64 = 48.0;
+
 /// Characters of names in a plot; tooltips have all of them.
 const LONGEST_NAME: usize = 28;
 
@@ -115,6 +118,9 @@ impl Plot {
                 groups.push(&point.label);
             }
         }
+        let bars = groups.len() * series.len();
+        let width = (bars as f64 * 14.0 + groups.len() as f64 * 10.0 + 100.0).clamp(SIZE.0, WIDEST);
+        let filled = (bars as f64 * WIDEST_BAR / (width - 100.0)).min(0.84);
         let (mut plot, mut errors, mut tips) = (BarPlot::new(), Vec::new(), Vec::new());
         for group in &groups {
             let mut bars = Vec::new();
@@ -128,7 +134,7 @@ impl Plot {
             }
             plot = plot.with_group(cut(group, LONGEST_NAME), bars);
         }
-        plot = plot.with_tooltips().with_tooltip_labels(tips).with_width(0.84);
+        plot = plot.with_tooltips().with_tooltip_labels(tips).with_width(filled);
         if errors.iter().any(|error| !error.0.is_nan()) {
             plot = plot
                 .with_asymmetric_error(errors)
@@ -136,8 +142,6 @@ impl Plot {
                 .with_error_cap_width(0.3);
         }
         let drawn = vec![Drawn::Bar(plot)];
-        let width = (groups.len() * series.len()) as f64 * 14.0 + groups.len() as f64 * 10.0 + 100.0;
-        let width = width.clamp(SIZE.0, WIDEST);
         let longest = groups.iter().map(|group| group.chars().count().min(LONGEST_NAME)).max().unwrap_or(0);
         let layout = self.layout(&drawn, width);
         let crowded = longest as f64 * CHARACTER > (width - 80.0) / groups.len() as f64;

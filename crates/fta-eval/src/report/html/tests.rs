@@ -170,6 +170,10 @@ fn ranges_are_shares_of_their_column() {
     assert_eq!(range(0), Some(["0.0", "100.0", "50.0"].map(str::to_owned)));
     assert_eq!(range(1), Some(["50.0", "25.0", "75.0"].map(str::to_owned)));
     assert_eq!(range(2), None);
+    assert!(rows[0][1].range.as_ref().is_some_and(|range| range.zero.is_none()));
+    table.push([Cell::text("a"), Cell::with_interval(Some(-0.5), Some((-1.0, 0.0)), 2)]);
+    let rows = super::rows(&table);
+    assert_eq!(rows[0][1].range.as_ref().and_then(|range| range.zero.as_deref()), Some("50.0"));
     table.rows.truncate(1);
     assert!(super::rows(&table)[0][1].range.is_none(), "one interval compares with nothing");
 }
