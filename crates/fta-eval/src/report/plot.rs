@@ -178,7 +178,9 @@ impl Plot {
             .filter(|(_, points)| !points.is_empty())
             .map(|(s, points)| {
                 let labels = points.iter().map(|point| cut(&point.label, LONGEST_NAME));
-                Drawn::Scatter(self.points(s, points, true).with_size(4.5).with_labels(labels))
+                Drawn::Scatter(
+                    self.points(s, points, true).with_size(4.5).with_labels(labels).with_repel_labels(),
+                )
             })
             .collect();
         let across = || series.iter().flatten().map(|point| point.x);

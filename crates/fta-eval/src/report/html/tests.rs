@@ -221,3 +221,15 @@ fn equal_reports_give_equal_pages() {
     }
     assert_eq!(html, testing::report().html().unwrap());
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_text_changes_the_page(text in "[<>&\"'/={}%#!$a-z \\-\u{0}-\u{1f}\u{202a}-\u{202e}]{1,60}|\\PC{1,40}") {
+        let (page, clean) = (page(&with_texts(&text)), page(&with_texts("plain words")));
+        for selector in ["*", "script", "tr", "details", "svg"] {
+            proptest::prop_assert_eq!(count(&page, selector), count(&clean, selector), "{}", selector);
+        }
+    }
+}

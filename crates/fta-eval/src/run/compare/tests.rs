@@ -204,3 +204,31 @@ fn the_report_has_a_table_a_plot_and_cards() {
         std::fs::write(path, html).unwrap();
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn differences_are_differences_of_means(
+        scores in proptest::collection::vec((0..4_u8, 0..3_u8, 0.0..=1.0_f64, 0.0..=1.0_f64), 1..24)
+    ) {
+        let run = |second: bool| -> Vec<QuestionRecord> {
+            let one = |(i, (c, category, a, b)): (usize, &(u8, u8, f64, f64))| {
+                let score = if second { *b } else { *a };
+                record(&format!("c{c}"), &format!("q{i}"), &format!("k{category}"), score)
+            };
+            scores.iter().enumerate().map(one).collect()
+        };
+        let comparison = compare(&run(false), &run(true), &quick()).unwrap();
+        let pair = &comparison.pairs[0];
+        let by_category: usize = pair.rows[1..].iter().map(|row| row.n_questions).sum();
+        proptest::prop_assert_eq!(by_category, scores.len());
+        for row in &pair.rows {
+            proptest::prop_assert!((row.mean_b - row.mean_a - row.difference).abs() < 1e-9);
+            proptest::prop_assert_eq!(row.interval.is_some(), row.n_conversations > 1);
+        }
+        let crossed = scores.iter().filter(|(_, _, a, b)| (*a < 0.5) != (*b < 0.5)).count();
+        proptest::prop_assert_eq!(pair.n_flips, crossed);
+        proptest::prop_assert!(comparison.report().html().is_ok());
+    }
+}
