@@ -42,7 +42,9 @@ impl Report {
     pub fn html(&self) -> Result<String, ReportError> {
         let mut environment = Environment::new();
         environment.add_template(TEMPLATE.0, TEMPLATE.1)?;
-        let sections: Vec<SectionView<'_>> = self.sections.iter().map(SectionView::new).collect();
+        let mut plots = 0;
+        let sections: Vec<SectionView<'_>> =
+            self.sections.iter().map(|section| SectionView::new(section, &mut plots)).collect();
         Ok(environment.get_template(TEMPLATE.0)?.render(context! {
             title => self.title.as_str(),
             lead => self.lead.as_str(),
@@ -73,7 +75,8 @@ enum BlockView<'r> {
 #[derive(Serialize)]
 struct TableView<'r> {
     caption: &'r str,
-    header: Vec<String>,
+    /// Heads, and whether numbers stand below.
+    header: Vec<(String, bool)>,
     rows: Vec<Vec<CellView>>,
 }
 
@@ -95,6 +98,8 @@ struct Range {
     from: String,
     width: String,
     at: String,
+    /// Where zero lies, if the column has both signs.
+    zero: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -142,11 +147,15 @@ struct ItemView<'r> {
 }
 
 impl<'r> SectionView<'r> {
-    fn new(section: &'r Section) -> Self {
+    /// `plots` counts the plots of the page.
+    fn new(section: &'r Section, plots: &mut usize) -> Self {
         let block = |block: &'r Block| match block {
             Block::Text(text) => BlockView::Text(text),
             Block::Table(table) => BlockView::Table(TableView::new(table)),
-            Block::Plot(plot) => BlockView::Plot(PlotView::new(plot)),
+            Block::Plot(plot) => {
+                *plots += 1;
+                BlockView::Plot(PlotView::new(plot, *plots))
+            }
             Block::Questions(cards) => BlockView::Questions(cards.iter().filter_map(CardView::new).collect()),
         };
         Self { title: &section.title, blocks: section.blocks.iter().map(block).collect() }
@@ -155,8 +164,13 @@ impl<'r> SectionView<'r> {
 
 impl<'r> TableView<'r> {
     fn new(table: &'r Table) -> Self {
-        Self { caption: &table.caption, header: table.header.clone(), rows: rows(table) }
+        Self { caption: &table.caption, header: heads(table), rows: rows(table) }
     }
+}
+
+fn heads(table: &Table) -> Vec<(String, bool)> {
+    let has_text = |c: usize| table.rows.iter().any(|row| matches!(row.get(c), Some(Cell::Text(_))));
+    table.header.iter().enumerate().map(|(c, head)| (head.clone(), c > 0 && !has_text(c))).collect()
 }
 
 fn rows(table: &Table) -> Vec<Vec<CellView>> {
@@ -195,7 +209,12 @@ impl CellView {
         };
         let range = scale.zip(bounds(cell)).zip(key).map(|(((least, largest), (lower, upper)), value)| {
             let share = |size: f64| format!("{:.1}", 100.0 * size / (largest - least));
-            Range { from: share(lower - least), width: share(upper - lower), at: share(value - least) }
+            Range {
+                from: share(lower - least),
+                width: share(upper - lower),
+                at: share(value - least),
+                zero: (least < 0.0 && largest > 0.0).then(|| share(-least)),
+            }
         });
         let text = match cell {
             Cell::Text(text) if text.is_empty() => NOTHING.to_owned(),
@@ -213,14 +232,14 @@ impl CellView {
 }
 
 impl<'r> PlotView<'r> {
-    fn new(plot: &'r Plot) -> Self {
+    fn new(plot: &'r Plot, number: usize) -> Self {
         let legend = plot.series.iter().enumerate().map(|(s, series)| (colour(s), series.name.as_str()));
         let table = plot.table();
         Self {
             caption: &plot.caption,
-            svg: plot.svg().map(Value::from_safe_string),
+            svg: plot.svg(number).map(Value::from_safe_string),
             legend: if plot.series.len() > 1 { legend.collect() } else { Vec::new() },
-            table: TableView { caption: "", rows: rows(&table), header: table.header },
+            table: TableView { caption: "", header: heads(&table), rows: rows(&table) },
         }
     }
 }

@@ -10,7 +10,7 @@ mod numbers;
 mod plot;
 mod tables;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use html::ReportError;
 pub use model::{Block, Cell, Plot, PlotKind, Point, QuestionCard, Report, Section, Series, Table};

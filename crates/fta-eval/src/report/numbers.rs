@@ -26,7 +26,9 @@ pub(super) fn short(value: f64) -> String {
     if !value.is_finite() {
         NOTHING.to_owned()
     } else if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        format!("{value:.3e}")
+        let text = format!("{value:.3e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
     } else {
         let whole_digits = if size < 1.0 { 0 } else { size.log10().floor() as usize + 1 };
         let text = fixed(value, 4_usize.saturating_sub(whole_digits));
@@ -112,9 +114,10 @@ mod tests {
             (12.5, "12.5"),
             (1_234.56, "1235"),
             (1_000.0, "1000"),
+            (-3e6, "-3e6"),
             (250_000.0, "250000"),
-            (2.5e9, "2.500e9"),
-            (1e-7, "1.000e-7"),
+            (2.5e9, "2.5e9"),
+            (1e-7, "1e-7"),
             (f64::NEG_INFINITY, "-"),
         ] {
             assert_eq!(short(value), expected);

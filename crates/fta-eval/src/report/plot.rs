@@ -25,11 +25,17 @@ const SIZE: (f64, f64) = (640.0, 320.0);
 /// Widest plot, in pixels; bars become thinner from there.
 const WIDEST: f64 = 4_000.0;
 
+/// Widest bar, in pixels.
+const WIDEST_BAR: f64 = 48.0;
+
 /// Characters of names in a plot; tooltips have all of them.
 const LONGEST_NAME: usize = 28;
 
 /// Room for a character of an axis, in pixels.
 const CHARACTER: f64 = 7.0;
+
+/// An error bar that is not drawn: see [`placed`].
+const NOWHERE: (f64, f64) = (f64::NAN, f64::NAN);
 
 /// Larger values are left out: their range has no size.
 const LARGEST: f64 = 1e150;
@@ -38,7 +44,9 @@ impl Plot {
     /// The plot as an SVG element that takes its colours from the page; `None` if there is no finite point.
     ///
     /// Points that are not finite are left out, and so are intervals that are not.
-    pub(super) fn svg(&self) -> Option<String> {
+    ///
+    /// `number` is the plot's in its page: ids in the SVG have it.
+    pub(super) fn svg(&self, number: usize) -> Option<String> {
         let series: Vec<Vec<&Point>> =
             self.series.iter().map(|series| series.points.iter().filter(|p| is_drawn(p)).collect()).collect();
         if series.iter().all(Vec::is_empty) {
@@ -49,7 +57,7 @@ impl Plot {
             PlotKind::Lines => self.lines(&series),
             PlotKind::Scatter => self.scatter(&series),
         };
-        Some(self.opened(&kuva::render_to_svg(drawn, layout)))
+        Some(self.opened(&placed(&kuva::render_to_svg(drawn, layout)), number))
     }
 
     /// What is drawn, in words.
@@ -59,7 +67,7 @@ impl Plot {
     }
 
     /// The SVG with an element of ours around it: it scales, and says in words what it shows.
-    fn opened(&self, svg: &str) -> String {
+    fn opened(&self, svg: &str, number: usize) -> String {
         let (tag, rest) = svg.split_once('>').unwrap_or(("", svg));
         let size = |name: &str| -> f64 {
             let value = tag.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next());
@@ -71,7 +79,15 @@ impl Plot {
              height=\"{height}\" fill=\"currentColor\" role=\"img\" aria-label=\"{}\">",
             escaped(&self.in_words())
         );
-        let _ = write!(out, "{rest}");
+        // The library counts ids up for as long as the program runs, which would make no two pages alike.
+        match rest.split_once("id=\"kuva-clip-").and_then(|(_, rest)| rest.split('"').next()) {
+            Some(counted) => {
+                let (id, url) = (format!("id=\"kuva-clip-{counted}\""), format!("url(#kuva-clip-{counted})"));
+                let rest = rest.replace(&id, &format!("id=\"clip-{number}\""));
+                out += &rest.replace(&url, &format!("url(#clip-{number})"));
+            }
+            None => out += rest,
+        }
         out
     }
 
@@ -94,7 +110,7 @@ impl Plot {
             .with_tick_format(TickFormat::Custom(Arc::new(short)))
     }
 
-    /// Bars in groups; a series without a value in a group has a bar without height or colour there.
+    /// Bars in groups; a series without a value in a group leaves its place empty.
     fn bars(&self, series: &[Vec<&Point>]) -> (Vec<Drawn>, Layout) {
         let mut groups: Vec<&str> = Vec::new();
         for point in series.iter().flatten() {
@@ -102,27 +118,30 @@ impl Plot {
                 groups.push(&point.label);
             }
         }
+        let bars = groups.len() * series.len();
+        let width = (bars as f64 * 14.0 + groups.len() as f64 * 10.0 + 100.0).clamp(SIZE.0, WIDEST);
+        let filled = (bars as f64 * WIDEST_BAR / (width - 100.0)).min(0.84);
         let (mut plot, mut errors, mut tips) = (BarPlot::new(), Vec::new(), Vec::new());
         for group in &groups {
             let mut bars = Vec::new();
             for (s, points) in series.iter().enumerate() {
                 let point = points.iter().find(|point| point.label == **group);
-                bars.push(point.map_or((0.0, "none".to_owned()), |point| (point.y, colour(s))));
-                errors.push(point.map_or((0.0, 0.0), |point| around(point)));
+                bars.push(point.map_or((f64::NAN, "none".to_owned()), |point| (point.y, colour(s))));
+                errors.push(
+                    point.filter(|point| bounds(point).is_some()).map_or(NOWHERE, |point| around(point)),
+                );
                 tips.push(point.map_or_else(String::new, |point| self.tip(s, group, point)));
             }
             plot = plot.with_group(cut(group, LONGEST_NAME), bars);
         }
-        plot = plot.with_tooltips().with_tooltip_labels(tips).with_width(0.84);
-        if errors.iter().any(|error| *error != (0.0, 0.0)) {
+        plot = plot.with_tooltips().with_tooltip_labels(tips).with_width(filled);
+        if errors.iter().any(|error| !error.0.is_nan()) {
             plot = plot
                 .with_asymmetric_error(errors)
                 .with_error_color("var(--whisker)")
                 .with_error_cap_width(0.3);
         }
         let drawn = vec![Drawn::Bar(plot)];
-        let width = (groups.len() * series.len()) as f64 * 14.0 + groups.len() as f64 * 10.0 + 100.0;
-        let width = width.clamp(SIZE.0, WIDEST);
         let longest = groups.iter().map(|group| group.chars().count().min(LONGEST_NAME)).max().unwrap_or(0);
         let layout = self.layout(&drawn, width);
         let crowded = longest as f64 * CHARACTER > (width - 80.0) / groups.len() as f64;
@@ -151,6 +170,7 @@ impl Plot {
         (drawn, layout)
     }
 
+    /// Points with their labels, and room for the labels at both sides.
     fn scatter(&self, series: &[Vec<&Point>]) -> (Vec<Drawn>, Layout) {
         let drawn: Vec<Drawn> = series
             .iter()
@@ -158,11 +178,22 @@ impl Plot {
             .filter(|(_, points)| !points.is_empty())
             .map(|(s, points)| {
                 let labels = points.iter().map(|point| cut(&point.label, LONGEST_NAME));
-                Drawn::Scatter(self.points(s, points, true).with_size(4.5).with_labels(labels))
+                Drawn::Scatter(
+                    self.points(s, points, true).with_size(4.5).with_labels(labels).with_repel_labels(),
+                )
             })
             .collect();
+        let across = || series.iter().flatten().map(|point| point.x);
+        let (least, largest) =
+            (across().fold(f64::INFINITY, f64::min), across().fold(f64::NEG_INFINITY, f64::max));
         let layout = self.layout(&drawn, SIZE.0);
-        (drawn, layout)
+        if largest <= least {
+            return (drawn, layout);
+        }
+        let labels = series.iter().flatten().map(|point| point.label.chars().count().min(LONGEST_NAME));
+        let room = labels.max().unwrap_or(0) as f64 * CHARACTER / 2.0 + 10.0;
+        let margin = (largest - least) * room / (SIZE.0 - 90.0 - 2.0 * room);
+        (drawn, layout.with_x_axis_min(least - margin).with_x_axis_max(largest + margin))
     }
 
     fn points(&self, series: usize, points: &[&Point], with_errors: bool) -> ScatterPlot {
@@ -213,11 +244,18 @@ fn around(point: &Point) -> (f64, f64) {
     bounds(point).map_or((0.0, 0.0), |(lower, upper)| (point.y - lower, upper - point.y))
 }
 
+/// A name for the library, which reads what is between `$` as a formula.
 fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
+    let name = match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
-    }
+    };
+    name.replace('$', "\\$")
+}
+
+/// The SVG without shapes that have no place, which stand for what is missing.
+fn placed(svg: &str) -> String {
+    svg.split_inclusive('>').filter(|tag| !(tag.contains("=\"NaN\"") && tag.ends_with("/>"))).collect()
 }
 
 fn escaped(text: &str) -> String {

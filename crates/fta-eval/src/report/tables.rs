@@ -1,7 +1,19 @@
 //! Cells and rows as a run makes them, and the best of a column.
 
 use super::{Cell, Table};
-use crate::stats::{Direction, Estimate};
+use crate::{
+    metrics,
+    stats::{Direction, Estimate},
+};
+
+impl From<metrics::Direction> for Direction {
+    fn from(direction: metrics::Direction) -> Self {
+        match direction {
+            metrics::Direction::HigherIsBetter => Self::Higher,
+            metrics::Direction::LowerIsBetter => Self::Lower,
+        }
+    }
+}
 
 impl Cell {
     /// Words.
@@ -62,7 +74,8 @@ impl Table {
     /// Marks the best numbers of a column, and no others; equal ones as written are all marked.
     ///
     /// Nothing is marked where a column has fewer than two numbers or all are equal. `column` counts from 0.
-    pub fn mark_best(&mut self, column: usize, direction: Direction) {
+    pub fn mark_best(&mut self, column: usize, direction: impl Into<Direction>) {
+        let direction = direction.into();
         let better = |a: f64, b: f64| match direction {
             Direction::Higher => a > b,
             Direction::Lower => a < b,
@@ -92,7 +105,7 @@ mod tests {
     use super::*;
     use crate::stats::Interval;
 
-    fn best(column: &[Cell], direction: Direction) -> Vec<bool> {
+    fn best(column: &[Cell], direction: impl Into<Direction>) -> Vec<bool> {
         let mut table = Table::new("", ["arm", "score"]);
         for cell in column {
             table.push([Cell::text("a"), cell.clone()]);
@@ -105,7 +118,7 @@ mod tests {
     fn the_best_as_written_are_marked() {
         let column = [Cell::number(0.4121, 3), Cell::Empty, Cell::number(0.4124, 3), Cell::number(0.1, 3)];
         assert_eq!(best(&column, Direction::Higher), [true, false, true, false]);
-        assert_eq!(best(&column, Direction::Lower), [false, false, false, true]);
+        assert_eq!(best(&column, metrics::Direction::LowerIsBetter), [false, false, false, true]);
         assert_eq!(best(&column[..3], Direction::Higher), [false; 3], "all are equal");
         assert_eq!(best(&[Cell::number(0.5, 1), Cell::Count(9)], Direction::Higher), [false; 2]);
     }

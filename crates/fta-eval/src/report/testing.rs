@@ -52,11 +52,15 @@ fn point(label: &str, x: f64, y: f64, half: f64) -> Point {
     Point { label: label.to_owned(), x, y, interval: (half > 0.0).then_some((y - half, y + half)) }
 }
 
-/// A report with one of everything.
-pub(crate) fn report() -> Report {
-    let arms = ["fta-units", "bm25-turn", "vector-session", "whole-dialogue"];
-    let categories = ["single-hop", "multi-hop", "temporal", "open-domain", "unanswerable"];
-    let score = |a: usize, c: usize| 0.62 - 0.07 * a as f64 - 0.06 * ((c * 3 + a) % 5) as f64;
+const ARMS: [&str; 4] = ["fta-units", "bm25-turn", "vector-session", "whole-dialogue"];
+
+const CATEGORIES: [&str; 5] = ["single-hop", "multi-hop", "temporal", "open-domain", "unanswerable"];
+
+fn score(a: usize, c: usize) -> f64 {
+    0.62 - 0.07 * a as f64 - 0.06 * ((c * 3 + a) % 5) as f64
+}
+
+fn table() -> Table {
     let mut table = Table::new(
         "Scores of all questions that have an answer, with 95% intervals over conversations.",
         [
@@ -69,7 +73,7 @@ pub(crate) fn report() -> Report {
             "note",
         ],
     );
-    for (a, arm) in arms.iter().enumerate() {
+    for (a, arm) in ARMS.iter().enumerate() {
         let (f1, recall) = (score(a, 0), 0.81 - 0.13 * a as f64);
         table.push([
             Cell::text(*arm),
@@ -84,17 +88,21 @@ pub(crate) fn report() -> Report {
     for (column, direction) in [(2, Direction::Higher), (3, Direction::Higher), (4, Direction::Lower)] {
         table.mark_best(column, direction);
     }
-    let bars = Plot {
+    table
+}
+
+fn bars() -> Plot {
+    Plot {
         caption: "F1 by category".to_owned(),
         kind: PlotKind::Bars,
         x: "category".to_owned(),
         y: "set_f1_simple".to_owned(),
-        series: arms
+        series: ARMS
             .iter()
             .enumerate()
             .map(|(a, arm)| Series {
                 name: (*arm).to_owned(),
-                points: categories
+                points: CATEGORIES
                     .iter()
                     .enumerate()
                     .filter(|(c, _)| a + c != 7)
@@ -102,14 +110,17 @@ pub(crate) fn report() -> Report {
                     .collect(),
             })
             .collect(),
-    };
+    }
+}
+
+fn lines() -> Plot {
     let budgets = [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
-    let lines = Plot {
+    Plot {
         caption: "Evidence within a token budget".to_owned(),
         kind: PlotKind::Lines,
         x: "budget (tokens)".to_owned(),
         y: "evidence recall".to_owned(),
-        series: arms[..3]
+        series: ARMS[..3]
             .iter()
             .enumerate()
             .map(|(a, arm)| Series {
@@ -123,21 +134,27 @@ pub(crate) fn report() -> Report {
                     .collect(),
             })
             .collect(),
-    };
-    let scatter = Plot {
+    }
+}
+
+fn scatter() -> Plot {
+    Plot {
         caption: "Quality against cost".to_owned(),
         kind: PlotKind::Scatter,
         x: "tokens per question".to_owned(),
         y: "set_f1_simple".to_owned(),
         series: vec![Series {
             name: "arms".to_owned(),
-            points: arms
+            points: ARMS
                 .iter()
                 .enumerate()
                 .map(|(a, arm)| point(arm, 600.0 + 900.0 * a as f64, score(a, 0), 0.0))
                 .collect(),
         }],
-    };
+    }
+}
+
+fn cards() -> Vec<QuestionCard> {
     let card = QuestionCard {
         note: "set_f1_simple 0.71 against 0.00".to_owned(),
         records: vec![
@@ -150,6 +167,11 @@ pub(crate) fn report() -> Report {
     second.text = "For how long did Marta look for the kite?".to_owned();
     second.gold = "Two days, in April".to_owned();
     second.evidence.truncate(1);
+    vec![card, QuestionCard { note: String::new(), records: vec![second] }]
+}
+
+/// A report with one of everything.
+pub(crate) fn report() -> Report {
     let section = |title: &str, blocks| Section { title: title.to_owned(), blocks };
     Report {
         title: "Harbour dialogues: units against turns".to_owned(),
@@ -170,18 +192,12 @@ pub(crate) fn report() -> Report {
                     Block::Text(
                         "Intervals draw whole conversations. The best of a column is in bold.".to_owned(),
                     ),
-                    Block::Table(table),
-                    Block::Plot(bars),
+                    Block::Table(table()),
+                    Block::Plot(bars()),
                 ],
             ),
-            section("Cost", vec![Block::Plot(lines), Block::Plot(scatter)]),
-            section(
-                "Questions to read",
-                vec![Block::Questions(vec![
-                    card,
-                    QuestionCard { note: String::new(), records: vec![second] },
-                ])],
-            ),
+            section("Cost", vec![Block::Plot(lines()), Block::Plot(scatter())]),
+            section("Questions to read", vec![Block::Questions(cards())]),
         ],
     }
 }

@@ -1,7 +1,8 @@
-//! Runs of experiments: what is run, what is written down, what is made of it.
+//! Runs of experiments: what is run, what is written down, what is made of it, and how two runs compare.
 
 #[cfg(feature = "bench")]
 pub mod analysis;
+mod compare;
 #[cfg(feature = "bench")]
 mod directory;
 #[cfg(feature = "bench")]
@@ -18,6 +19,10 @@ mod runner;
 #[cfg(feature = "bench")]
 mod summary;
 
+pub use compare::{
+    ArmPair, CompareError, CompareOptions, Comparison, Flip, MetricRow, PairComparison, QuestionKey, compare,
+    equal_arms,
+};
 #[cfg(feature = "bench")]
 pub use directory::{FinishedRun, RunDirectory};
 #[cfg(feature = "bench")]

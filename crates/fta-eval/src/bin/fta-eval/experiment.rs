@@ -16,11 +16,13 @@ use fta_eval::{
     metrics::{BertScore, BertScoreConfig, GoldAudit, Metric, Scorer},
     report::Report,
     run::{
-        Analysis, EXPERIMENTS, FORMAT, FinishedRun, Machine, Manifest, NamedExperiment, Program, Progress,
-        Registry, RunDirectory, RunError, RunSettings, RunSummary, Runner, Watcher,
+        Analysis, ArmPair, CompareOptions, EXPERIMENTS, FORMAT, FinishedRun, Machine, Manifest,
+        NamedExperiment, Program, Progress, Registry, RunDirectory, RunError, RunSettings, RunSummary,
+        Runner, Watcher,
         analysis::{Density, Findings, audit_items, audit_sheet, densities},
-        sha256,
+        compare, sha256,
     },
+    stats::Resampling,
     systems::{ByModel, FtaSettings, Parts},
 };
 use fta_mem::{
@@ -417,8 +419,31 @@ fn print_report(report: &Report, path: &Path) -> Result<()> {
 }
 
 impl CompareArguments {
+    #[expect(clippy::print_stdout, reason = "tables are the output of the program")]
     pub(crate) fn run(self) -> Result<()> {
-        bail!("not yet")
+        let (a, b) = (FinishedRun::read(&self.first)?, FinishedRun::read(&self.second)?);
+        let (left, right) = (&a.manifest.settings, &b.manifest.settings);
+        if left.data_sha256 != right.data_sha256 {
+            say("the runs are on different data: only questions that both have are compared");
+        }
+        let pair = |name: &String| match name.split_once('=') {
+            Some((a, b)) => ArmPair { a: a.to_owned(), b: b.to_owned() },
+            None => ArmPair { a: name.clone(), b: name.clone() },
+        };
+        let options = CompareOptions {
+            names: [&self.first, &self.second].map(|path| path.display().to_string()),
+            arms: self.arms.iter().map(pair).collect(),
+            metrics: self.metrics.clone(),
+            resampling: Resampling { seed: left.seed, rounds: left.rounds, ..Resampling::default() },
+            most: self.most,
+        };
+        let report = compare(&a.questions, &b.questions, &options)?.report();
+        print!("{}", report.markdown());
+        if let Some(path) = &self.html {
+            let page = report.html()?;
+            std::fs::write(path, page).map_err(|source| RunError::Write { path: path.clone(), source })?;
+        }
+        Ok(())
     }
 }
 

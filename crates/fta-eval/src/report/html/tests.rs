@@ -83,7 +83,7 @@ fn cards_show_evidence_and_what_is_missing() {
 
 #[test]
 fn hostile_text_is_inert() {
-    let clean = page(&testing::report());
+    let clean = page(&with_texts("plain words"));
     let long = "x\" onload='a' ".repeat(1_000);
     for bad in [
         "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -170,6 +170,10 @@ fn ranges_are_shares_of_their_column() {
     assert_eq!(range(0), Some(["0.0", "100.0", "50.0"].map(str::to_owned)));
     assert_eq!(range(1), Some(["50.0", "25.0", "75.0"].map(str::to_owned)));
     assert_eq!(range(2), None);
+    assert!(rows[0][1].range.as_ref().is_some_and(|range| range.zero.is_none()));
+    table.push([Cell::text("a"), Cell::with_interval(Some(-0.5), Some((-1.0, 0.0)), 2)]);
+    let rows = super::rows(&table);
+    assert_eq!(rows[0][1].range.as_ref().and_then(|range| range.zero.as_deref()), Some("50.0"));
     table.rows.truncate(1);
     assert!(super::rows(&table)[0][1].range.is_none(), "one interval compares with nothing");
 }
@@ -211,9 +215,21 @@ fn what_is_not_known_is_not_said() {
 #[test]
 fn equal_reports_give_equal_pages() {
     let html = testing::report().html().unwrap();
-    assert_eq!(html, testing::report().html().unwrap());
     // To look at: write the page to this path.
     if let Some(path) = std::env::var_os("FTA_EVAL_SAMPLE_PAGE") {
-        std::fs::write(path, html).unwrap();
+        std::fs::write(path, &html).unwrap();
+    }
+    assert_eq!(html, testing::report().html().unwrap());
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_text_changes_the_page(text in "[<>&\"'/={}%#!$a-z \\-\u{0}-\u{1f}\u{202a}-\u{202e}]{1,60}|\\PC{1,40}") {
+        let (page, clean) = (page(&with_texts(&text)), page(&with_texts("plain words")));
+        for selector in ["*", "script", "tr", "details", "svg"] {
+            proptest::prop_assert_eq!(count(&page, selector), count(&clean, selector), "{}", selector);
+        }
     }
 }

@@ -127,3 +127,24 @@ fn long_texts_are_cut() {
     assert!(written.len() < 4_000, "{}", written.len());
     assert!(written.contains("30 more"), "{written}");
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_stays_in_its_cell(texts in proptest::collection::vec("[|\\\\<>*_`\n\r\\[\\]a ]{0,20}|\\PC{0,20}", 1..9)) {
+        let mut table = Table::new("", ["a", "b"]);
+        for text in &texts {
+            table.push([Cell::text(text.as_str()), Cell::text(text.as_str())]);
+        }
+        let written = table.markdown();
+        proptest::prop_assert_eq!(written.lines().count(), texts.len() + 2);
+        for line in written.lines() {
+            // A bar ends a cell unless a backslash that is itself not escaped stands before it.
+            let (mut bars, mut escaped) = (0, false);
+            for c in line.chars() {
+                bars += usize::from(c == '|' && !escaped);
+                escaped = c == '\\' && !escaped;
+            }
+            proptest::prop_assert_eq!(bars, 3, "{}", line);
+        }
+    }
+}

@@ -50,7 +50,7 @@ fn bars_are_as_high_as_their_values() {
         };
         (0..3).map(point).collect()
     });
-    let svg = plot(PlotKind::Bars, series.collect()).svg().unwrap();
+    let svg = plot(PlotKind::Bars, series.collect()).svg(1).unwrap();
     let bars = with_tips(&svg, "rect");
     assert_eq!(bars.len(), 6);
     let scale = number(bars[0].1, "height") / 0.5;
@@ -70,18 +70,15 @@ fn bars_are_as_high_as_their_values() {
 #[test]
 fn a_missing_bar_leaves_its_place_empty() {
     let series = vec![
-        vec![point("a", 0.0, 1.0, None), point("b", 0.0, f64::NAN, None)],
+        vec![point("a", 0.0, 1.0, Some((0.5, 1.5))), point("b", 0.0, f64::NAN, None)],
         vec![point("b", 0.0, 2.0, None)],
     ];
-    let svg = plot(PlotKind::Bars, series).svg().unwrap();
-    let bars = with_tips(&svg, "rect");
-    let seen: Vec<&str> = bars
-        .iter()
-        .filter(|(_, bar)| bar.value().attr("fill") != Some("none"))
-        .map(|b| b.0.as_str())
-        .collect();
-    assert_eq!(seen, ["a, series 0: 1", "b, series 1: 2"]);
+    let svg = plot(PlotKind::Bars, series).svg(1).unwrap();
+    let seen: Vec<String> = with_tips(&svg, "rect").into_iter().map(|bar| bar.0).collect();
+    assert_eq!(seen, ["a, series 0: 1 [0.5, 1.5]", "b, series 1: 2"]);
     assert!(!svg.contains("NaN"), "{svg}");
+    // One bar has an interval: a line and its two ends.
+    assert_eq!(svg.matches("var(--whisker)").count(), 3, "{svg}");
 }
 
 #[test]
@@ -90,7 +87,7 @@ fn lines_have_points_and_bands() {
         let one = |x: f64| point("", x, x * x, half.map(|half| (x * x - half, x * x + half)));
         [3.0, 1.0, 2.0].map(one).into()
     };
-    let svg = plot(PlotKind::Lines, vec![line(Some(0.5)), line(None)]).svg().unwrap();
+    let svg = plot(PlotKind::Lines, vec![line(Some(0.5)), line(None)]).svg(1).unwrap();
     let points = with_tips(&svg, "circle");
     assert_eq!(points.len(), 6);
     assert_eq!(points[0].0, "series 0, across 1: 1 [0.5, 1.5]");
@@ -106,7 +103,7 @@ fn lines_have_points_and_bands() {
 #[test]
 fn points_have_labels() {
     let points = vec![point("left <b>", 1.0, 2.0, None), point("right & $x$", 5.0, 3.0, Some((2.5, 3.5)))];
-    let svg = plot(PlotKind::Scatter, vec![points]).svg().unwrap();
+    let svg = plot(PlotKind::Scatter, vec![points]).svg(1).unwrap();
     assert_eq!(with_tips(&svg, "circle").len(), 2);
     let page = Html::parse_fragment(&svg);
     let texts: Vec<String> =
@@ -121,7 +118,7 @@ fn points_have_labels() {
 fn the_svg_says_what_it_shows() {
     let mut plot = plot(PlotKind::Bars, vec![vec![point("a", 0.0, 1.0, None)]]);
     plot.caption = "A \"quoted\" <caption>.".to_owned();
-    let svg = plot.svg().unwrap();
+    let svg = plot.svg(1).unwrap();
     let page = Html::parse_fragment(&svg);
     let element = page.select(&Selector::parse("svg").unwrap()).next().unwrap();
     assert_eq!(element.value().attr("role"), Some("img"));
@@ -153,7 +150,7 @@ fn odd_values_draw_something_sensible() {
                 let one = |(i, &y): (usize, &f64)| point(&format!("p{i}"), i as f64, y, interval);
                 let points: Vec<Point> = values.iter().enumerate().map(one).collect();
                 let drawn = points.iter().filter(|point| is_drawn(point)).count();
-                let svg = plot(kind, vec![points, Vec::new()]).svg().unwrap();
+                let svg = plot(kind, vec![points, Vec::new()]).svg(1).unwrap();
                 for wrong in ["NaN", "inf"] {
                     assert!(!svg.contains(&format!("\"{wrong}")), "{kind:?} {values:?} {interval:?}: {svg}");
                 }
@@ -163,15 +160,15 @@ fn odd_values_draw_something_sensible() {
                 assert!(svg.len() < 60_000, "{kind:?} {values:?}: {}", svg.len());
             }
         }
-        assert_eq!(plot(kind, Vec::new()).svg(), None);
-        assert_eq!(plot(kind, vec![vec![point("a", 0.0, nan, None)], Vec::new()]).svg(), None);
+        assert_eq!(plot(kind, Vec::new()).svg(1), None);
+        assert_eq!(plot(kind, vec![vec![point("a", 0.0, nan, None)], Vec::new()]).svg(1), None);
     }
 }
 
 #[test]
 fn long_names_and_many_groups_stay_in_bounds() {
     let points = (0..900).map(|i| point(&format!("{i}{}", "x".repeat(10_000)), 0.0, 1.0, None)).collect();
-    let svg = plot(PlotKind::Bars, vec![points]).svg().unwrap();
+    let svg = plot(PlotKind::Bars, vec![points]).svg(1).unwrap();
     let page = Html::parse_fragment(&svg);
     let element = page.select(&Selector::parse("svg").unwrap()).next().unwrap();
     assert!(number(element, "width") <= WIDEST + 500.0);
