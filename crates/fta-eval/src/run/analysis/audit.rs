@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, path::PathBuf};
 use fta_mem::{ListFilter, retrieve::render::relation_words};
 use serde::{Deserialize, Serialize};
 
-use super::number;
 use crate::{
     datasets::Case,
     report::{Block, Cell, Report, Section, Table},
@@ -241,11 +240,11 @@ pub fn agreement(first: &std::path::Path, second: &std::path::Path) -> Result<Re
         rows.push(vec![
             Cell::Text((*column).to_owned()),
             Cell::Count(of_first.len() as u64),
-            number(mean(&of_first), 2),
-            number(mean(&of_second), 2),
-            number(Some(plain.raw), 3),
-            number(plain.kappa, 3),
-            number(weighted.kappa, 3),
+            Cell::number(mean(&of_first), 2),
+            Cell::number(mean(&of_second), 2),
+            Cell::number(Some(plain.raw), 3),
+            Cell::number(plain.kappa, 3),
+            Cell::number(weighted.kappa, 3),
         ]);
     }
     if rows.is_empty() {

@@ -1,6 +1,6 @@
 //! What arms cost, and what that buys (Tables 5 and 6).
 
-use super::{Findings, number};
+use super::Findings;
 use crate::{
     report::{Block, Cell, Plot, PlotKind, Point, Section, Series, Table},
     run::{ArmSummary, summary::total},
@@ -15,14 +15,14 @@ pub(super) fn section(findings: Findings<'_>) -> Section {
         vec![
             Cell::Text(arm.arm.clone()),
             count(cost.items as u64),
-            number(Some(cost.items as f64 / cost.turns.max(1) as f64), 2),
-            number(cost.coverage, 3),
+            Cell::number(Some(cost.items as f64 / cost.turns.max(1) as f64), 2),
+            Cell::number(cost.coverage, 3),
             count(build.calls),
             count(build.prompt_tokens + build.reply_tokens),
             count(asked.calls),
-            number(cost.context_tokens, 0),
-            number(cost.ingest_seconds, 2),
-            number(cost.question_milliseconds, 1),
+            Cell::number(cost.context_tokens, 0),
+            Cell::number(cost.ingest_seconds, 2),
+            Cell::number(cost.question_milliseconds, 1),
         ]
     };
     let header = [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fta_mem::{ListFilter, units::Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Findings, gain::gain, number};
+use super::{Findings, gain::gain};
 use crate::{
     datasets::Case,
     report::{Block, Cell, Plot, PlotKind, Point, Section, Series, Table},
@@ -142,7 +142,7 @@ fn profile(densities: &[Density]) -> Table {
             Cell::Count(density.turns as u64),
             Cell::Count(density.tokens as u64),
         ];
-        row.extend(density.measures().map(|value| number(Some(value), 2)));
+        row.extend(density.measures().map(|value| Cell::number(Some(value), 2)));
         row
     };
     Table {
@@ -174,7 +174,7 @@ fn correlations(findings: Findings<'_>, known: &[(&Density, f64)], metric: &str)
                     interval: Some((found.interval.lower, found.interval.upper)),
                     best: false,
                 },
-                number(Some(found.p_value.p), 3),
+                Cell::number(Some(found.p_value.p), 3),
                 range.map_or(Cell::Empty, |(low, high)| Cell::Text(format!("{low:.3} to {high:.3}"))),
             ]);
         }

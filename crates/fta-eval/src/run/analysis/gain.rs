@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, number};
+use super::Findings;
 use crate::{
     report::{Block, Cell, Plot, PlotKind, Point, Section, Series, Table},
     run::RunError,
@@ -70,7 +70,7 @@ pub(super) fn section(
                 Cell::Text(arm.arm.clone()),
                 Cell::Count(gain.n as u64),
                 Cell::Number { value: mean, decimals: 4, interval, best: false },
-                number(p, 4),
+                Cell::number(p, 4),
             ]);
             points.push(Point { label: arm.arm.clone(), x: i as f64, y: mean, interval });
         }

@@ -111,30 +111,6 @@ fn facts(findings: Findings<'_>) -> Vec<(String, String)> {
 }
 
 /// A mean as a cell.
-fn cell(mean: super::summary::Mean) -> Cell {
-    match mean.mean {
-        Some(value) => Cell::Number { value, decimals: 3, interval: mean.interval, best: false },
-        None => Cell::Empty,
-    }
-}
-
-/// A number as a cell.
-fn number(value: Option<f64>, decimals: usize) -> Cell {
-    value.map_or(Cell::Empty, |value| Cell::Number { value, decimals, interval: None, best: false })
-}
-
-/// Marks the best number of a column among the first `rows`.
-fn mark_best(rows: &mut [Vec<Cell>], column: usize, higher: bool) {
-    let value = |row: &Vec<Cell>| match row.get(column) {
-        Some(Cell::Number { value, .. }) => Some(if higher { *value } else { -*value }),
-        _ => None,
-    };
-    let Some(best) = rows.iter().filter_map(value).reduce(f64::max) else { return };
-    for row in rows {
-        if value(row).is_some_and(|value| value >= best)
-            && let Cell::Number { best, .. } = &mut row[column]
-        {
-            *best = true;
-        }
-    }
+fn cell(mean: super::Mean) -> Cell {
+    Cell::with_interval(mean.mean, mean.interval, 3)
 }

@@ -1,6 +1,6 @@
 //! Tables of means, beside what the paper reports.
 
-use super::{Findings, cell, mark_best, number};
+use super::{Findings, cell};
 use crate::{
     metrics::{Direction, Metric},
     report::{Block, Cell, Plot, PlotKind, Point, Section, Series, Table},
@@ -44,30 +44,22 @@ fn overview(findings: Findings<'_>) -> Table {
         .iter()
         .filter(|metric| findings.summary.arms.iter().any(|arm| arm.metric(metric).is_some()))
         .collect();
-    let mut rows: Vec<Vec<Cell>> = findings
-        .summary
-        .arms
-        .iter()
-        .map(|arm| {
-            let values = scored.iter().map(|metric| number(arm.headline(metric).mean, 3));
-            std::iter::once(Cell::Text(arm.arm.clone())).chain(values).collect()
-        })
-        .collect();
+    let header = std::iter::once("arm").chain(scored.iter().map(|metric| metric.as_str()));
+    let caption = "Means over the answerable questions (refusal: over the unanswerable ones; balanced accuracy: over all)";
+    let mut table = Table::new(caption, header);
+    for arm in &findings.summary.arms {
+        let values = scored.iter().map(|metric| Cell::number(arm.headline(metric).mean, 3));
+        table.push(std::iter::once(Cell::text(&arm.arm)).chain(values));
+    }
     for (column, metric) in scored.iter().enumerate() {
-        mark_best(&mut rows, column + 1, is_higher_better(metric));
+        table.mark_best(column + 1, direction(metric));
     }
-    let header = std::iter::once("arm".to_owned()).chain(scored.iter().map(|metric| (*metric).clone()));
-    Table {
-        caption: "Means over the answerable questions (refusal: over the unanswerable ones; balanced accuracy: over all)"
-            .to_owned(),
-        header: header.collect(),
-        rows,
-    }
+    table
 }
 
-/// Whether more of a metric is better; a metric of somebody else is taken to be so.
-pub(super) fn is_higher_better(metric: &str) -> bool {
-    metric.parse::<Metric>().map_or(true, |metric| metric.direction() == Direction::HigherIsBetter)
+/// Which way of a metric is better; of somebody else's, more.
+fn direction(metric: &str) -> Direction {
+    metric.parse::<Metric>().map_or(Direction::HigherIsBetter, Metric::direction)
 }
 
 fn categories<'a>(findings: Findings<'a>, metric: &str) -> Vec<&'a String> {
@@ -97,37 +89,29 @@ fn by_category(findings: Findings<'_>, metric: &str) -> Option<Table> {
     if has_both {
         header.push(format!("all (n = {})", first.pooled.n));
     }
-    let mut rows: Vec<Vec<Cell>> =
-        arms.iter()
-            .map(|(arm, means)| {
-                let mut row = vec![Cell::Text(arm.arm.clone())];
-                row.extend(categories.iter().map(|category| {
-                    means.by_category.get(*category).map_or(Cell::Empty, |mean| cell(*mean))
-                }));
-                row.push(cell(means.answerable));
-                if has_both {
-                    row.push(cell(means.pooled));
-                }
-                row
-            })
-            .collect();
-    for column in 1..header.len() {
-        mark_best(&mut rows, column, is_higher_better(metric));
+    let better = match direction(metric) {
+        Direction::HigherIsBetter => "more is better",
+        Direction::LowerIsBetter => "less is better",
+    };
+    let caption = format!("`{metric}` ({better}), with 95 % intervals of the bootstrap over conversations");
+    let mut table = Table::new(caption, header);
+    for (arm, means) in &arms {
+        let of = |category: &&String| means.by_category.get(*category).copied().map_or(Cell::Empty, cell);
+        let all = has_both.then(|| cell(means.pooled));
+        let row = std::iter::once(Cell::text(&arm.arm)).chain(categories.iter().map(of));
+        table.push(row.chain([cell(means.answerable)]).chain(all));
+    }
+    for column in 1..table.header.len() {
+        table.mark_best(column, direction(metric));
     }
     let reported = &findings.run.manifest.settings.experiment.reported;
     for paper in reported.iter().filter(|paper| paper.metric == metric) {
-        let mut row = vec![Cell::Text(format!("paper, {}: {}", paper.table, paper.label))];
-        row.extend(categories.iter().map(|category| number(paper.values.get(*category).copied(), 3)));
-        row.push(number(paper.values.get("pooled").copied(), 3));
-        row.resize(header.len(), Cell::Empty);
-        rows.push(row);
+        let value = |category: &str| Cell::number(paper.values.get(category).copied(), 3);
+        let name = Cell::text(format!("paper, {}: {}", paper.table, paper.label));
+        let values = categories.iter().map(|category| value(category));
+        table.push(std::iter::once(name).chain(values).chain([value("pooled")]));
     }
-    let arrow = if is_higher_better(metric) { "more is better" } else { "less is better" };
-    Some(Table {
-        caption: format!("`{metric}` ({arrow}), with 95 % intervals of the bootstrap over conversations"),
-        header,
-        rows,
-    })
+    Some(table)
 }
 
 fn plot(findings: Findings<'_>, metric: &str) -> Plot {
@@ -189,30 +173,22 @@ pub(super) fn ranks(findings: Findings<'_>, metrics: &[String]) -> Result<Sectio
         .iter()
         .map(|arm| metrics.iter().filter_map(|metric| arm.headline(metric).mean).collect())
         .collect();
-    let directions: Vec<stats::Direction> = metrics
-        .iter()
-        .map(|m| if is_higher_better(m) { stats::Direction::Higher } else { stats::Direction::Lower })
-        .collect();
+    let directions: Vec<stats::Direction> = metrics.iter().map(|metric| direction(metric).into()).collect();
     let title = "Average rank".to_owned();
     if arms.is_empty() {
         let text = "No arm was scored by all of these metrics.".to_owned();
         return Ok(Section { title, blocks: vec![Block::Text(text)] });
     }
     let ranks = average_ranks(&scores, &directions)?;
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let header = ["arm", "average rank"].into_iter().chain(metrics.iter().map(String::as_str));
+    let caption = "Ranks, 1 for the best; equal scores share the mean of their ranks (Avg.R)";
+    let mut table = Table::new(caption, header);
     for ((arm, by_metric), average) in arms.iter().zip(&ranks.by_metric).zip(&ranks.average) {
-        let mut row = vec![Cell::Text(arm.arm.clone()), number(Some(*average), 2)];
-        row.extend(by_metric.iter().map(|rank| number(Some(*rank), 1)));
-        rows.push(row);
+        let row = [Cell::text(&arm.arm), Cell::number(*average, 2)];
+        table.push(row.into_iter().chain(by_metric.iter().map(|rank| Cell::number(*rank, 1))));
     }
-    rows.sort_by(|a, b| rank_of(a).total_cmp(&rank_of(b)));
-    mark_best(&mut rows, 1, false);
-    let header = ["arm", "average rank"].map(str::to_owned).into_iter().chain(metrics.iter().cloned());
-    let table = Table {
-        caption: "Ranks, 1 for the best; equal scores share the mean of their ranks (Avg.R)".to_owned(),
-        header: header.collect(),
-        rows,
-    };
+    table.rows.sort_by(|a, b| rank_of(a).total_cmp(&rank_of(b)));
+    table.mark_best(1, Direction::LowerIsBetter);
     Ok(Section { title, blocks: vec![Block::Table(table)] })
 }
 
