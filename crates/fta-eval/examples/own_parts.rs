@@ -152,7 +152,7 @@ impl MemorySystem for SharedWords {
 // ANCHOR_END: system
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.len() > 2).map(str::to_lowercase).collect()
+    text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.len() > 3).map(str::to_lowercase).collect()
 }
 
 const DATA: &str = "The heron came back to the pond.\nI planted three pear trees.\n> Which trees were planted? | pear\n\n\

@@ -97,7 +97,7 @@ fn directories_of_something_else() {
 
 #[test]
 fn two_runs_in_one_directory() {
-    let bench = Bench::new(2, 200);
+    let bench = Bench::new(2, 60);
     let experiment = bench.experiment();
     let mut first = bench.run(&experiment, "run").stdout(std::process::Stdio::null()).spawn().unwrap();
     while !bench.path("run").join("manifest.json").exists() {
@@ -109,7 +109,7 @@ fn two_runs_in_one_directory() {
     first.kill().unwrap();
     first.wait().unwrap();
     // A killed run leaves no lock behind.
-    good(bench.run(&experiment, "run").args(["--questions", "200"]).arg("--restart"));
+    good(bench.run(&experiment, "run").args(["--arms", "bm25", "--restart"]));
 }
 
 /// A full disk, as nearly as a test can have it: the system refuses to make files longer.
@@ -118,12 +118,12 @@ fn two_runs_in_one_directory() {
 fn a_full_disk() {
     use std::process::Command;
 
-    let bench = Bench::new(2, 40);
+    let bench = Bench::new(2, 20);
     let experiment = bench.experiment();
     good(&mut bench.run(&experiment, "whole"));
     // `ulimit -f` counts 512 bytes; the signal must be ignored for the write to return an error.
     let mut full = Command::new("sh");
-    full.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]);
+    full.args(["-c", "trap '' XFSZ; ulimit -f 32; exec \"$@\"", "sh"]);
     let run = bench.run(&experiment, "full");
     full.arg(run.get_program()).args(run.get_args());
     let said = refused(&mut full);

@@ -26,13 +26,13 @@ fn a_run_is_byte_for_byte_the_same_twice_and_with_other_jobs() {
 
 #[test]
 fn a_killed_run_goes_on_where_it_stopped() {
-    let bench = Bench::new(2, 60);
+    let bench = Bench::new(2, 24);
     let experiment = bench.experiment();
     good(bench.run(&experiment, "whole").args(["--jobs", "1"]));
     let killed = bench.path("killed");
     let mut kills = 0;
     // Each start gets a little further before it is killed.
-    for wanted in [3, 40, 90, 170, 250] {
+    for wanted in [3, 25, 55, 85, 115] {
         let mut command = bench.run(&experiment, "killed");
         let mut child = command.args(["--jobs", "1"]).stdout(Stdio::null()).spawn().unwrap();
         let began = Instant::now();
