@@ -24,7 +24,7 @@ use fta_mem::{
 struct Diary;
 
 impl DataSet for Diary {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "diary"
     }
 

@@ -25,11 +25,10 @@ impl Report {
             let _ = write!(out, "\n{}\n", paragraph(&self.lead));
         }
         if !self.facts.is_empty() {
-            let mut facts = Table::new("", ["made with", "value"]);
+            out.push('\n');
             for (name, value) in &self.facts {
-                facts.push([Cell::text(name.as_str()), Cell::text(value.as_str())]);
+                let _ = writeln!(out, "- {}: {}", inline(name), inline(value));
             }
-            let _ = write!(out, "\n{}", facts.markdown());
         }
         for section in &self.sections {
             let _ = writeln!(out, "\n## {}", inline(&section.title));

@@ -65,6 +65,9 @@ impl RunDirectory {
     /// # Errors
     /// [`RunError::InUse`], [`RunError::NotARun`], [`RunError::OtherSettings`], [`RunError::OtherProgram`], or that it
     /// cannot be read or written.
+    ///
+    /// # Panics
+    /// Never: a manifest is JSON.
     pub fn open(path: &Path, manifest: Manifest, restart: bool) -> Result<Self, RunError> {
         fs::create_dir_all(path).map_err(write(path))?;
         let known = path.join(MANIFEST);
@@ -79,13 +82,12 @@ impl RunDirectory {
         if is_run && restart {
             clear(path)?;
         }
-        let manifest = match is_run && !restart {
-            true => same(path, read_manifest(path)?, manifest)?,
-            false => {
-                let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
-                replace(&known, &text)?;
-                manifest
-            }
+        let manifest = if is_run && !restart {
+            same(path, read_manifest(path)?, &manifest)?
+        } else {
+            let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
+            replace(&known, &text)?;
+            manifest
         };
         Ok(Self { path: path.to_owned(), manifest, _lock: lock })
     }
@@ -212,7 +214,7 @@ fn lock(path: &Path) -> Result<File, RunError> {
 }
 
 /// The manifest that is there, if a run with `new` may go on with it.
-fn same(path: &Path, known: Manifest, new: Manifest) -> Result<Manifest, RunError> {
+fn same(path: &Path, known: Manifest, new: &Manifest) -> Result<Manifest, RunError> {
     let path = path.to_owned();
     if known.settings != new.settings {
         let differences = new.settings.differences(&known.settings);

@@ -115,7 +115,7 @@ pub enum RunError {
         /// The arm.
         arm: String,
         /// The cause.
-        source: SystemError,
+        source: Box<SystemError>,
     },
     /// A system failed.
     #[error("arm `{arm}` failed in conversation `{conversation}`")]
@@ -125,7 +125,7 @@ pub enum RunError {
         /// The conversation.
         conversation: String,
         /// The cause.
-        source: SystemError,
+        source: Box<SystemError>,
     },
     /// A score cannot be made.
     #[error("score cannot be made")]

@@ -1,5 +1,7 @@
 //! What a run was made with.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,6 +86,9 @@ pub struct Machine {
 
 impl RunSettings {
     /// Eight hexadecimal digits that differ where settings do.
+    ///
+    /// # Panics
+    /// Never: settings are JSON.
     pub fn digest(&self) -> String {
         let text = serde_json::to_vec(self).expect("settings are JSON");
         sha256(&text)[..8].to_owned()
@@ -137,5 +142,9 @@ fn differences(place: &str, there: &Value, here: &Value, found: &mut Vec<String>
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::Digest as _;
 
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    for byte in sha2::Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }

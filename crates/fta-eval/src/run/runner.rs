@@ -82,7 +82,7 @@ impl Runner {
         let scorers = self.experiment.metrics.iter().map(|name| self.registry.metric(name));
         let scorers = scorers.collect::<Result<Vec<_>, _>>()?;
         for arm in &self.experiment.arms {
-            let wrong = |source| RunError::Arm { arm: arm.name.clone(), source };
+            let wrong = |source| RunError::Arm { arm: arm.name.clone(), source: Box::new(source) };
             self.open(arm, "check", self.model_of(arm).as_ref().map(|m| m.1.clone())).map_err(wrong)?;
         }
         if self.cases.iter().all(|case| case.questions.is_empty()) {
@@ -123,6 +123,9 @@ impl Runner {
     ///
     /// # Errors
     /// The first [`RunError`] of any conversation; what was done by then is kept and not done again.
+    ///
+    /// # Panics
+    /// Never: all tasks are at their end when what they share is taken back.
     pub async fn run(self, directory: RunDirectory, watcher: Watcher) -> Result<RunDirectory, RunError> {
         let scorers = self.check()?;
         let questions: usize = self.cases.iter().map(|case| case.questions.len()).sum();
@@ -207,7 +210,7 @@ impl Shared {
         let failed = |source| RunError::System {
             arm: arm.name.clone(),
             conversation: case.conversation.id.clone(),
-            source,
+            source: Box::new(source),
         };
         let meter = self.meter(arm, self.directory.replies(&arm.name, file))?;
         let model = meter.clone().map(|meter| meter as Arc<dyn LanguageModel>);
@@ -218,7 +221,7 @@ impl Shared {
         }
         system.finish().await.map_err(failed)?;
         let entry = Entry::Case(
-            self.case_record(arm, case, system.as_ref(), meter.as_ref()),
+            case_record(arm, case, system.as_ref(), meter.as_ref()),
             timing(arm, case, None, start.elapsed()),
         );
         if entries.is_empty() {
@@ -249,25 +252,6 @@ impl Shared {
         Ok(Some(Arc::new(UsageMeter::new(model, move || began.elapsed()))))
     }
 
-    fn case_record(
-        &self,
-        arm: &Arm,
-        case: &Case,
-        system: &dyn MemorySystem,
-        meter: Option<&Metered>,
-    ) -> CaseRecord {
-        let (kept, sessions) = (system.kept(), &case.conversation.sessions);
-        CaseRecord {
-            arm: arm.name.clone(),
-            conversation: case.conversation.id.clone(),
-            sessions: sessions.len(),
-            turns: sessions.iter().map(|session| session.turns.len()).sum(),
-            items: kept.items,
-            covered: kept.covered,
-            calls: calls(meter),
-        }
-    }
-
     async fn question(
         &self,
         arm: &Arm,
@@ -279,7 +263,7 @@ impl Shared {
         let failed = |source| RunError::System {
             arm: arm.name.clone(),
             conversation: case.conversation.id.clone(),
-            source,
+            source: Box::new(source),
         };
         let asked = Asked { text: &question.text, asked_at: question.asked_at };
         let mut within = Vec::new();
@@ -375,6 +359,19 @@ impl Shared {
         let done = self.done.fetch_add(more, Ordering::Relaxed) + more;
         let doing = format!("{} {}", arm.name, case.conversation.id);
         (self.watcher)(&Progress { doing, done, total: self.total });
+    }
+}
+
+fn case_record(arm: &Arm, case: &Case, system: &dyn MemorySystem, meter: Option<&Metered>) -> CaseRecord {
+    let (kept, sessions) = (system.kept(), &case.conversation.sessions);
+    CaseRecord {
+        arm: arm.name.clone(),
+        conversation: case.conversation.id.clone(),
+        sessions: sessions.len(),
+        turns: sessions.iter().map(|session| session.turns.len()).sum(),
+        items: kept.items,
+        covered: kept.covered,
+        calls: calls(meter),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fta_mem::{
-    retrieve::{Packet, PacketStyle, PrimaryUnit, Query, SourceSpan, UnitScore},
+    retrieve::{Background, Packet, PacketStyle, PrimaryUnit, Query, SourceSpan, UnitScore},
     units::{
         AffectAnchor, Evidence, FactAnchor, Lifecycle, Provenance, Quote, TimeAnchor, Unit, UnitId,
         UnitStatus,
@@ -40,7 +40,7 @@ pub(super) fn packet(query: &Query, sessions: &[Session], found: &[Found<'_>]) -
         primary,
         linked: Vec::new(),
         spans: spans(sessions, found),
-        background: Default::default(),
+        background: Background::default(),
         style: PacketStyle::Compact,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use fta_mem::{index::testing::HashEmbedder, profile::Profile};
+use fta_mem::{ListFilter, index::testing::HashEmbedder, profile::Profile};
 
 use super::*;
 use crate::{
@@ -123,7 +123,7 @@ async fn what_is_left_out_is_gone() {
     for session in &case().conversation.sessions {
         system.ingest(session).await.unwrap();
     }
-    for unit in system.memory().list(&Default::default()) {
+    for unit in system.memory().list(&ListFilter::default()) {
         assert_eq!((unit.time, unit.affect), Default::default());
     }
 }

@@ -15,9 +15,10 @@ pub(crate) struct Bench {
 impl Bench {
     /// `conversations` with `questions` each, in the format of LoCoMo.
     pub(crate) fn new(conversations: usize, questions: usize) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a folder can be made");
         let samples: Vec<Value> = (0..conversations).map(|number| sample(number, questions)).collect();
-        std::fs::write(folder.path().join("data.json"), Value::Array(samples).to_string()).unwrap();
+        std::fs::write(folder.path().join("data.json"), Value::Array(samples).to_string())
+            .expect("it can be written");
         Self { folder }
     }
 
@@ -62,7 +63,7 @@ impl Bench {
             kind = "cost"
         "#;
         let path = self.path("small.toml");
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(&path, text).expect("it can be written");
         path.display().to_string()
     }
 }
@@ -74,15 +75,15 @@ pub(crate) fn program() -> Command {
 
 /// Runs a command that must go well; returns its output.
 pub(crate) fn good(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
+    let output = command.output().expect("it can be run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
 
 /// Runs a command that must fail with code 2; returns what it says.
 pub(crate) fn refused(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = command.output().expect("it can be run");
+    let said = String::from_utf8(output.stderr).expect("it is text");
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.starts_with("error: "), "{said}");
     said
@@ -90,7 +91,8 @@ pub(crate) fn refused(command: &mut Command) -> String {
 
 /// The files of a run that must be the same for the same settings.
 pub(crate) fn records(run: &Path) -> [Vec<u8>; 2] {
-    ["questions.jsonl", "cases.jsonl"].map(|name| std::fs::read(run.join(name)).unwrap())
+    ["questions.jsonl", "cases.jsonl"]
+        .map(|name| std::fs::read(run.join(name)).expect("the run is at its end"))
 }
 
 const THINGS: [&str; 8] = [

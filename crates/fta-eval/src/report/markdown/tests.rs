@@ -86,7 +86,8 @@ fn a_report_has_everything_in_order() {
     let written = testing::report().markdown();
     let parts = [
         "# Harbour dialogues",
-        "| made with ",
+        "- data set: harbour, 10 conversations, 1,540 questions",
+        "- seed: 0",
         "## Scores",
         "Intervals draw whole conversations",
         "| arm ",

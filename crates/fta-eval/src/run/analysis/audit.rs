@@ -56,7 +56,7 @@ pub async fn audit_items(
         let items = items(case, settings, &parts(case)).await.map_err(|source| RunError::System {
             arm: "audit".to_owned(),
             conversation: case.conversation.id.clone(),
-            source,
+            source: Box::new(source),
         })?;
         for item in items {
             // The smallest hashes are a fair draw, and the same whatever the order.
@@ -114,6 +114,9 @@ async fn items(case: &Case, settings: &FtaSettings, parts: &Parts) -> Result<Vec
 }
 
 /// The sheet as CSV, with empty columns for the judgements.
+///
+/// # Panics
+/// Never: memory can be written, and text stays text.
 pub fn audit_sheet(items: &[AuditItem]) -> String {
     let mut sheet = csv::Writer::from_writer(Vec::new());
     let mut header = vec![

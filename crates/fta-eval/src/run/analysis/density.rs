@@ -70,7 +70,7 @@ pub async fn densities(cases: &[Case], parts: impl Fn(&Case) -> Parts) -> Result
         densities.push(density.map_err(|source| RunError::System {
             arm: "density".to_owned(),
             conversation: case.conversation.id.clone(),
-            source,
+            source: Box::new(source),
         })?);
     }
     Ok(densities)
@@ -118,8 +118,7 @@ pub(super) fn section(
             .filter_map(|d| Some((d, *gains.get(d.conversation.as_str())?)))
             .collect();
         if known.len() < 3 {
-            let text =
-                format!("A correlation of `{metric}` with density needs at least three conversations.");
+            let text = format!("A correlation of {metric} with density needs at least three conversations.");
             blocks.push(Block::Text(text));
             continue;
         }
@@ -181,7 +180,7 @@ fn correlations(findings: Findings<'_>, known: &[(&Density, f64)], metric: &str)
     }
     Ok(Table {
         caption: format!(
-            "Correlation of the gain in `{metric}` with density over {} conversations",
+            "Correlation of the gain in {metric} with density over {} conversations",
             known.len()
         ),
         header: ["measure", "correlation", "p (permutation)", "leaving one out"].map(str::to_owned).to_vec(),

@@ -78,7 +78,7 @@ pub(super) fn section(
             continue;
         }
         blocks.push(Block::Table(Table {
-            caption: format!("Gain in `{metric}` over {baseline}"),
+            caption: format!("Gain in {metric} over {baseline}"),
             header: ["arm", "n", "gain", "p"].map(str::to_owned).to_vec(),
             rows,
         }));

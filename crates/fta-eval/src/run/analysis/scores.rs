@@ -85,7 +85,9 @@ fn by_category(findings: Findings<'_>, metric: &str) -> Option<Table> {
     let mut header = vec!["arm".to_owned()];
     let n = |category: &String| first.by_category.get(category).map_or(0, |mean| mean.n);
     header.extend(categories.iter().map(|category| format!("{category} (n = {})", n(category))));
-    header.push(format!("answerable (n = {})", first.answerable.n));
+    if first.answerable.n > 0 {
+        header.push(format!("answerable (n = {})", first.answerable.n));
+    }
     if has_both {
         header.push(format!("all (n = {})", first.pooled.n));
     }
@@ -93,13 +95,14 @@ fn by_category(findings: Findings<'_>, metric: &str) -> Option<Table> {
         Direction::HigherIsBetter => "more is better",
         Direction::LowerIsBetter => "less is better",
     };
-    let caption = format!("`{metric}` ({better}), with 95 % intervals of the bootstrap over conversations");
+    let caption = format!("{metric} ({better}), with 95 % intervals of the bootstrap over conversations");
     let mut table = Table::new(caption, header);
     for (arm, means) in &arms {
         let of = |category: &&String| means.by_category.get(*category).copied().map_or(Cell::Empty, cell);
+        let answerable = (first.answerable.n > 0).then(|| cell(means.answerable));
         let all = has_both.then(|| cell(means.pooled));
         let row = std::iter::once(Cell::text(&arm.arm)).chain(categories.iter().map(of));
-        table.push(row.chain([cell(means.answerable)]).chain(all));
+        table.push(row.chain(answerable).chain(all));
     }
     for column in 1..table.header.len() {
         table.mark_best(column, direction(metric));
@@ -155,7 +158,7 @@ fn audited(findings: Findings<'_>, metric: &str) -> Option<Table> {
         .collect();
     let header = ["arm", "n", "all answerable", "n audited", "gold answer not found wrong"];
     (!rows.is_empty()).then(|| Table {
-        caption: format!("`{metric}` with and without the questions whose gold answer the audit finds wrong"),
+        caption: format!("{metric} with and without the questions whose gold answer the audit finds wrong"),
         header: header.map(str::to_owned).to_vec(),
         rows,
     })

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::Findings;
 use crate::report::{Block, Plot, PlotKind, Point, Section, Series};
 
+/// A value with its interval.
+type Value = (Option<f64>, Option<(f64, f64)>);
+
 /// One plot for each metric, one line for each family of arms: names without what follows the last `-`.
 pub(super) fn section(findings: Findings<'_>, x: &str, metrics: &[String]) -> Section {
     let arms = &findings.run.manifest.settings.experiment.arms;
@@ -17,7 +20,7 @@ pub(super) fn section(findings: Findings<'_>, x: &str, metrics: &[String]) -> Se
         let mean = findings.summary.arm(arm).map(|arm| arm.headline(metric)).unwrap_or_default();
         (mean.mean, mean.interval)
     };
-    let plot = |y: &str, value: &dyn Fn(&str) -> (Option<f64>, Option<(f64, f64)>)| {
+    let plot = |y: &str, value: &dyn Fn(&str) -> Value| {
         let mut lines: BTreeMap<&str, Vec<Point>> = BTreeMap::new();
         for arm in arms {
             let (Some(x), (Some(y), interval)) = (arm.x, value(&arm.name)) else { continue };
