@@ -131,6 +131,8 @@ pub struct Reported {
     pub table: String,
     /// What the row is.
     pub label: String,
+    /// The data set that it is about; it is shown with no other.
+    pub data_set: String,
     /// The metric that comes nearest.
     pub metric: String,
     /// Values by category as shown here, and `pooled` for the answerable questions; on the scale of the metric.

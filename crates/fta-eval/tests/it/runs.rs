@@ -74,6 +74,27 @@ fn a_finished_run_is_reported_anew_and_not_run_again() {
 }
 
 #[test]
+fn two_runs_are_compared() {
+    let bench = Bench::new(3, 8);
+    let experiment = bench.experiment();
+    good(&mut bench.run(&experiment, "first"));
+    good(bench.run(&experiment, "second").args(["--questions", "6"]));
+    let page = bench.path("compared.html");
+    let mut command = program();
+    command.arg("compare").args([bench.path("first"), bench.path("second")]).arg("--html").arg(&page);
+    let same = String::from_utf8(good(&mut command).stdout).unwrap();
+    assert!(same.contains("set_f1_simple") && fs::read_to_string(&page).unwrap().starts_with("<!"), "{same}");
+    let mut command = program();
+    command.arg("compare").args([bench.path("first"), bench.path("first")]).args(["--arms", "question=fta"]);
+    let said = refused(&mut command);
+    assert!(said.contains("question"), "{said}");
+    let mut command = program();
+    command.arg("compare").args([bench.path("first"), bench.path("first")]).args(["--arms", "bm25=fta"]);
+    let other = String::from_utf8(good(&mut command).stdout).unwrap();
+    assert!(other.contains("bm25") && other.contains("fta"), "{other}");
+}
+
+#[test]
 fn every_experiment_runs_to_its_end() {
     let bench = Bench::new(3, 8);
     for experiment in [

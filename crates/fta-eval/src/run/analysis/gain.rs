@@ -53,7 +53,7 @@ pub(super) fn section(
 ) -> Result<Section, RunError> {
     let resampling = findings.resampling();
     let mut blocks = Vec::new();
-    let mut few = false;
+    let (mut few, mut n_cases) = (false, 0);
     for metric in metrics {
         let (mut rows, mut points) = (Vec::new(), Vec::new());
         for (i, arm) in findings.summary.arms.iter().enumerate().filter(|(_, arm)| arm.arm != baseline) {
@@ -66,6 +66,7 @@ pub(super) fn section(
                 p = Some(gain.values.sign_flips(Unit::Case, Weighting::Questions, &resampling)?.p);
             }
             few |= interval.is_none();
+            n_cases = n_cases.max(gain.values.n_cases());
             rows.push(vec![
                 Cell::Text(arm.arm.clone()),
                 Cell::Count(gain.n as u64),
@@ -91,11 +92,15 @@ pub(super) fn section(
         }));
     }
     let note = if few {
-        "One conversation has no interval and no test: conversations are what is drawn."
+        "One conversation has no interval and no test: conversations are what is drawn.".to_owned()
     } else {
-        "Intervals: 95 %, paired bootstrap over conversations. p: both sides, signs of whole conversations flipped; with six \
-         conversations there are 64 arrangements, so no p is below 0.031."
+        // Both signs of the same size are counted, so the smallest p is twice the share of one arrangement.
+        let smallest = if n_cases <= 20 { 2.0 / (1_u64 << n_cases) as f64 } else { 0.0 };
+        format!(
+            "Intervals: 95 %, paired bootstrap over conversations. p: both sides, signs of whole conversations flipped; \
+             with {n_cases} conversations no p can be below {smallest:.3}. p is not corrected for the number of arms."
+        )
     };
-    blocks.push(Block::Text(note.to_owned()));
+    blocks.push(Block::Text(note));
     Ok(Section { title: format!("Gain over {baseline}"), blocks })
 }

@@ -107,8 +107,9 @@ fn by_category(findings: Findings<'_>, metric: &str) -> Option<Table> {
     for column in 1..table.header.len() {
         table.mark_best(column, direction(metric));
     }
-    let reported = &findings.run.manifest.settings.experiment.reported;
-    for paper in reported.iter().filter(|paper| paper.metric == metric) {
+    let settings = &findings.run.manifest.settings;
+    let reported = settings.experiment.reported.iter().filter(|paper| paper.data_set == settings.data_set);
+    for paper in reported.filter(|paper| paper.metric == metric) {
         let value = |category: &str| Cell::number(paper.values.get(category).copied(), 3);
         let name = Cell::text(format!("paper, {}: {}", paper.table, paper.label));
         let values = categories.iter().map(|category| value(category));
