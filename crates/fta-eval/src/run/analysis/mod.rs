@@ -90,7 +90,6 @@ fn facts(findings: Findings<'_>) -> Vec<(String, String)> {
         ),
         ("Selection".to_owned(), selection.join("; ")),
         ("Conversations, questions".to_owned(), format!("{n_cases}, {n_questions}")),
-        ("Odd in the data".to_owned(), manifest.odd.join("; ")),
         ("Embedding model".to_owned(), settings.embedder.clone()),
         ("Language model".to_owned(), settings.model.clone().unwrap_or_else(|| "none: rules".to_owned())),
         ("Judge".to_owned(), settings.judge.clone().unwrap_or_default()),
@@ -105,6 +104,7 @@ fn facts(findings: Findings<'_>) -> Vec<(String, String)> {
             ),
         ),
         ("Begun".to_owned(), manifest.begun_at.clone()),
+        ("Odd in the data".to_owned(), manifest.odd.join("; ")),
     ];
     facts.retain(|(_, value)| !value.trim().is_empty());
     facts
@@ -114,3 +114,6 @@ fn facts(findings: Findings<'_>) -> Vec<(String, String)> {
 fn cell(mean: super::Mean) -> Cell {
     Cell::with_interval(mean.mean, mean.interval, 3)
 }
+
+#[cfg(test)]
+mod tests;

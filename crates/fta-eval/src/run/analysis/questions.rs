@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::{
     report::{Block, QuestionCard, Section},
-    run::{QuestionRecord, sha256},
+    run::{Arm, QuestionRecord, sha256},
 };
 
 /// Questions of each category.
@@ -37,17 +37,21 @@ pub(super) fn worst(findings: Findings<'_>) -> Option<Section> {
     let mut categories: Vec<&str> = ranked.iter().map(|(.., record)| record.category.as_str()).collect();
     categories.sort_unstable();
     categories.dedup();
+    let arms = beside(&settings.experiment.arms);
     let mut cards = Vec::new();
     for category in categories {
         let of_category = ranked.iter().filter(|(.., record)| record.category == category);
         cards.extend(of_category.take(OF_EACH).map(|(score, _, record)| {
-            let same = |other: &&QuestionRecord| {
-                other.conversation == record.conversation && other.question == record.question
+            let of_arm = |arm: &&str| {
+                findings.run.questions.iter().find(|other| {
+                    other.arm == **arm
+                        && other.conversation == record.conversation
+                        && other.question == record.question
+                })
             };
-            let others = findings.run.questions.iter().filter(same);
             QuestionCard {
-                note: format!("{category}: {main} {score:.3}"),
-                records: others.take(ARMS).cloned().collect(),
+                note: format!("{main} {score:.3}"),
+                records: arms.iter().filter_map(of_arm).cloned().collect(),
             }
         }));
     }
@@ -61,4 +65,15 @@ pub(super) fn worst(findings: Findings<'_>) -> Option<Section> {
             Block::Questions(cards),
         ],
     })
+}
+
+/// The arms whose records stand beside each other: the first of each system, the first of all first.
+fn beside(arms: &[Arm]) -> Vec<&str> {
+    let mut chosen: Vec<&Arm> = Vec::new();
+    for arm in arms {
+        if chosen.len() < ARMS && chosen.iter().all(|other| other.system != arm.system) {
+            chosen.push(arm);
+        }
+    }
+    chosen.into_iter().map(|arm| arm.name.as_str()).collect()
 }
