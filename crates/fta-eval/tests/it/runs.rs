@@ -96,7 +96,7 @@ fn two_runs_are_compared() {
 
 #[test]
 fn every_experiment_runs_to_its_end() {
-    let bench = Bench::new(3, 8);
+    let bench = Bench::new(3, 4);
     for experiment in [
         "main",
         "retrieval",

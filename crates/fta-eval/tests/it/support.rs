@@ -95,6 +95,7 @@ pub(crate) fn records(run: &Path) -> [Vec<u8>; 2] {
         .map(|name| std::fs::read(run.join(name)).expect("the run is at its end"))
 }
 
+const SESSIONS: usize = 3;
 const THINGS: [&str; 8] = [
     "a kayak",
     "a sewing machine",
@@ -111,7 +112,7 @@ fn sample(number: usize, questions: usize) -> Value {
     let mut conversation = Map::new();
     conversation.insert("speaker_a".to_owned(), json!("Ada"));
     conversation.insert("speaker_b".to_owned(), json!("Ben"));
-    for session in 1..=6_usize {
+    for session in 1..=SESSIONS {
         let date = format!("{}:00 pm on {} June, 2021", session % 9 + 1, session * 3 + number);
         conversation.insert(format!("session_{session}_date_time"), json!(date));
         let turns: Vec<Value> = (0..8_usize)
@@ -134,7 +135,7 @@ fn sample(number: usize, questions: usize) -> Value {
     }
     let asked: Vec<Value> = (0..questions)
         .map(|question| {
-            let (session, turn) = (question % 6 + 1, question % 8);
+            let (session, turn) = (question % SESSIONS + 1, question % 8);
             let thing = THINGS[(session * 3 + turn + number) % THINGS.len()];
             let category = [4, 2, 1, 5][question % 4];
             let text = format!("Where or when was there talk of {thing}, time {question}?");
