@@ -37,7 +37,7 @@ pub struct QuestionRecord {
     pub context_tokens: usize,
     /// Contexts within token budgets, by rising budget.
     pub within: Vec<WithinRecord>,
-    /// Model calls that the question took, by step.
+    /// Model calls that the answer took, or the context where there is none, by step.
     pub calls: BTreeMap<String, CallRecord>,
     /// Scores by metric; a metric that does not apply is not there.
     pub scores: BTreeMap<String, f64>,

@@ -272,6 +272,8 @@ impl Shared {
             let budget = Budget { items: Some(64), tokens: Some(budget) };
             within.push((budget.tokens, system.context(&asked, budget).await.map_err(failed)?));
         }
+        // What a question costs is what its answer costs, not what measuring its contexts does.
+        let _ = calls(meter);
         let start = Instant::now();
         let ranked = match (experiment.items, experiment.answers) {
             (None, true) => None,
@@ -281,6 +283,9 @@ impl Shared {
             }
         };
         let retrieved = start.elapsed();
+        if experiment.answers {
+            let _ = calls(meter);
+        }
         let start = Instant::now();
         let reply =
             if experiment.answers { Some(system.answer(&asked).await.map_err(failed)?) } else { None };
