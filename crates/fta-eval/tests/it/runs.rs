@@ -109,7 +109,7 @@ fn every_experiment_runs_to_its_end() {
         "bootstrap",
         "audit",
     ] {
-        let output = good(&mut bench.run(experiment, experiment));
+        let output = good(&mut bench.run_with_cache(experiment, experiment));
         let tables = String::from_utf8(output.stdout).unwrap();
         assert!(tables.contains('|'), "{experiment}: {tables}");
     }

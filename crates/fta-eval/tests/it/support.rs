@@ -28,9 +28,16 @@ impl Bench {
 
     /// `fta-eval run EXPERIMENT` into the directory `out`, without a cache so that runs can stand beside each other.
     pub(crate) fn run(&self, experiment: &str, out: &str) -> Command {
+        let mut command = self.run_with_cache(experiment, out);
+        command.arg("--no-embedding-cache");
+        command
+    }
+
+    /// The same with a cache of vectors, which one run at a time can use.
+    pub(crate) fn run_with_cache(&self, experiment: &str, out: &str) -> Command {
         let mut command = program();
-        command.args(["run", experiment, "--no-embedding-cache", "--rounds", "200", "--data"]);
-        command.arg(self.path("data.json")).arg("--out").arg(self.path(out));
+        command.args(["run", experiment, "--rounds", "200", "--data"]).arg(self.path("data.json"));
+        command.arg("--runs").arg(self.path("runs")).arg("--out").arg(self.path(out));
         command
     }
 
