@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{CaseRecord, Manifest, QuestionRecord, RunError, Timing, manifest::FORMAT};
 
@@ -36,14 +36,69 @@ pub struct RunDirectory {
     _lock: File,
 }
 
-/// A line of a journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Entry {
+/// A line of a journal: a record as it will stand in the files of the end, and how long it took.
+///
+/// The text is kept rather than the record: numbers that are read and written again can differ in their last digit.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub(super) kind: EntryKind,
+    /// One line of JSON, without the line break.
+    pub(super) record: String,
+    pub(super) timing: Timing,
+}
+
+/// What a record is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryKind {
     /// The conversation was taken in.
-    Case(CaseRecord, Timing),
+    Case,
     /// A question was asked.
-    Question(Box<QuestionRecord>, Timing),
+    Question,
+}
+
+/// Records in the order of the files of the end.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) questions: Vec<String>,
+    pub(super) cases: Vec<String>,
+    pub(super) timings: Vec<Timing>,
+}
+
+impl Entry {
+    pub(super) fn case(record: &CaseRecord, timing: Timing) -> Self {
+        Self { kind: EntryKind::Case, record: json(record), timing }
+    }
+
+    pub(super) fn question(record: &QuestionRecord, timing: Timing) -> Self {
+        Self { kind: EntryKind::Question, record: json(record), timing }
+    }
+
+    /// Kind, record and time, with tabs between: JSON has none.
+    fn line(&self) -> String {
+        let kind = match self.kind {
+            EntryKind::Case => "case",
+            EntryKind::Question => "question",
+        };
+        format!("{kind}\t{}\t{}\n", self.record, json(&self.timing))
+    }
+
+    /// `None` for anything but a whole line of a journal.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+        let mut parts = line.split('\t');
+        let (kind, record, timing) = (parts.next()?, parts.next()?, parts.next()?);
+        let kind = match kind {
+            "case" => serde_json::from_str::<CaseRecord>(record).ok().map(|_| EntryKind::Case),
+            "question" => serde_json::from_str::<QuestionRecord>(record).ok().map(|_| EntryKind::Question),
+            _ => None,
+        }?;
+        let timing = serde_json::from_str(timing).ok()?;
+        parts.next().is_none().then(|| Self { kind, record: record.to_owned(), timing })
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("records are JSON")
 }
 
 /// A run that is at its end.
@@ -120,11 +175,12 @@ impl RunDirectory {
     }
 
     /// Writes the files of the end and removes the journal.
-    pub(super) fn finish(&self, run: &FinishedRun) -> Result<(), RunError> {
-        replace(&self.path.join(CASES), &lines(&run.cases))?;
-        replace(&self.path.join(TIMINGS), &lines(&run.timings))?;
+    pub(super) fn finish(&self, records: &Records) -> Result<(), RunError> {
+        replace(&self.path.join(CASES), &lines(&records.cases))?;
+        let timings: Vec<String> = records.timings.iter().map(json).collect();
+        replace(&self.path.join(TIMINGS), &lines(&timings))?;
         // The last file says that the run is at its end.
-        replace(&self.path.join(QUESTIONS), &lines(&run.questions))?;
+        replace(&self.path.join(QUESTIONS), &lines(&records.questions))?;
         for folder in [JOURNAL, REPLIES] {
             remove(&self.path.join(folder))?;
         }
@@ -179,10 +235,7 @@ impl Journal {
         let (mut entries, mut good) = (Vec::new(), 0);
         for line in known.split_inclusive(|&byte| byte == b'\n') {
             // The program may have been killed in the middle of a line; what follows it would be worth nothing.
-            let Some(entry) = line.ends_with(b"\n").then(|| serde_json::from_slice(line).ok()).flatten()
-            else {
-                break;
-            };
+            let Some(entry) = Entry::parse(line) else { break };
             entries.push(entry);
             good += line.len();
         }
@@ -196,9 +249,7 @@ impl Journal {
 
     /// Adds a line; it is in the hands of the operating system when this returns.
     pub(super) fn append(&mut self, entry: &Entry) -> Result<(), RunError> {
-        let mut line = serde_json::to_vec(entry).expect("records are JSON");
-        line.push(b'\n');
-        self.file.write_all(&line).map_err(write(&self.path))
+        self.file.write_all(entry.line().as_bytes()).map_err(write(&self.path))
     }
 }
 
@@ -258,10 +309,10 @@ fn remove(path: &Path) -> Result<(), RunError> {
     }
 }
 
-fn lines<T: Serialize>(rows: &[T]) -> Vec<u8> {
+fn lines(rows: &[String]) -> Vec<u8> {
     let mut out = Vec::new();
     for row in rows {
-        serde_json::to_writer(&mut out, row).expect("records are JSON");
+        out.extend_from_slice(row.as_bytes());
         out.push(b'\n');
     }
     out
@@ -300,4 +351,48 @@ fn write(path: &Path) -> impl FnOnce(io::Error) -> RunError {
 fn read(path: &Path) -> impl FnOnce(io::Error) -> RunError {
     let path = path.to_owned();
     move |source| RunError::Read { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(item: &str, seconds: f64) -> Entry {
+        let record = CaseRecord {
+            arm: "a".to_owned(),
+            conversation: item.to_owned(),
+            sessions: 1,
+            turns: 2,
+            items: 3,
+            covered: None,
+            calls: std::collections::BTreeMap::new(),
+        };
+        let timing = Timing {
+            arm: "a".to_owned(),
+            conversation: item.to_owned(),
+            question: None,
+            context_milliseconds: seconds,
+            answer_milliseconds: None,
+        };
+        Entry::case(&record, timing)
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_read_as_it_was_written(text in ".*", more in "\\PC{0,9}") {
+            let entry = entry(&text, 1.5);
+            let line = entry.line();
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            prop_assert_eq!(Entry::parse(line.as_bytes()), Some(entry));
+            prop_assert_eq!(Entry::parse(format!("{more}{}", &line[1..]).as_bytes()).is_some(), more == "c");
+        }
+
+        #[test]
+        fn a_torn_line_is_none(cut in 1_usize..200) {
+            let line = entry("x", 0.25).line();
+            prop_assert_eq!(Entry::parse(&line.as_bytes()[..line.len().saturating_sub(cut)]), None);
+        }
+    }
 }

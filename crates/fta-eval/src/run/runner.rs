@@ -18,8 +18,9 @@ use fta_mem::{
 use tokio::task::JoinSet;
 
 use super::{
-    Arm, ArmModel, CallRecord, CaseRecord, Experiment, FinishedRun, ItemRecord, QuestionRecord, Registry,
-    RunDirectory, RunError, Timing, WithinRecord, directory::Entry,
+    Arm, ArmModel, CallRecord, CaseRecord, Experiment, ItemRecord, QuestionRecord, Registry, RunDirectory,
+    RunError, Timing, WithinRecord,
+    directory::{Entry, EntryKind, Records},
 };
 use crate::{
     datasets::{Case, CaseQuestion},
@@ -155,35 +156,28 @@ impl Runner {
         }
         drop(tasks);
         let shared = Arc::into_inner(shared).expect("every task is at its end");
-        let finished = assemble(shared.directory.manifest().clone(), by_case);
-        shared.directory.finish(&finished)?;
+        shared.directory.finish(&assemble(by_case))?;
         Ok(shared.directory)
     }
 }
 
 /// Records in the order of arms, conversations and questions.
-fn assemble(manifest: super::Manifest, by_case: BTreeMap<usize, Entries>) -> FinishedRun {
-    let mut run = FinishedRun { manifest, questions: Vec::new(), cases: Vec::new(), timings: Vec::new() };
+fn assemble(by_case: BTreeMap<usize, Entries>) -> Records {
+    let mut records = Records::default();
     let n_arms = by_case.values().map(Vec::len).max().unwrap_or(0);
     let mut by_case: Vec<Entries> = by_case.into_values().collect();
     for arm in 0..n_arms {
         for entries in &mut by_case {
             for entry in std::mem::take(&mut entries[arm]) {
-                let timing = match entry {
-                    Entry::Case(record, timing) => {
-                        run.cases.push(record);
-                        timing
-                    }
-                    Entry::Question(record, timing) => {
-                        run.questions.push(*record);
-                        timing
-                    }
-                };
-                run.timings.push(timing);
+                match entry.kind {
+                    EntryKind::Case => records.cases.push(entry.record),
+                    EntryKind::Question => records.questions.push(entry.record),
+                }
+                records.timings.push(entry.timing);
             }
         }
     }
-    run
+    records
 }
 
 /// A model whose calls are counted.
@@ -220,8 +214,8 @@ impl Shared {
             system.ingest(session).await.map_err(failed)?;
         }
         system.finish().await.map_err(failed)?;
-        let entry = Entry::Case(
-            case_record(arm, case, system.as_ref(), meter.as_ref()),
+        let entry = Entry::case(
+            &case_record(arm, case, system.as_ref(), meter.as_ref()),
             timing(arm, case, None, start.elapsed()),
         );
         if entries.is_empty() {
@@ -322,7 +316,7 @@ impl Shared {
             answer_milliseconds: reply.is_some().then(|| milliseconds(answered)),
             ..timing(arm, case, Some(question), Duration::ZERO)
         };
-        Ok(Entry::Question(Box::new(record), timing))
+        Ok(Entry::question(&record, timing))
     }
 
     async fn scores(

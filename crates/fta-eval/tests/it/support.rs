@@ -46,7 +46,7 @@ impl Bench {
         let text = r#"
             title = "Small"
             asks = "Does it run?"
-            metrics = ["set_f1_simple", "evidence_recall@200t", "refusal", "false_refusal"]
+            metrics = ["set_f1_simple", "evidence_recall@200t", "refusal", "false_refusal", "ndcg@10", "bleu1"]
             tokens = [200]
 
             [[arms]]
