@@ -7,6 +7,7 @@
 #[cfg(feature = "bench")]
 pub mod bench;
 pub mod datasets;
+mod digest;
 #[cfg(feature = "bench")]
 pub mod judges;
 pub mod metrics;

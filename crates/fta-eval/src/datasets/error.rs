@@ -50,7 +50,7 @@ pub enum LoadError {
     #[error(
         "`{path}` is no dialogue: its first record {found}; expected are messages with `role` and `content`, \
          or a record with `messages` (chat), `conversation` (LoCoMo), `dialog_history` (EvoEmo), \
-         `haystack_sessions` (LongMemEval) or `dialogue` (ESConv)"
+         `haystack_sessions` (LongMemEval), `dialogue` (ESConv) or `dialogues` and `questions` (ESConv questions)"
     )]
     NoDialogue {
         /// The file.
@@ -85,5 +85,60 @@ pub enum LoadError {
         records: usize,
         /// The format.
         format: Format,
+    },
+    /// The dialogues that questions are about cannot be read.
+    #[error("`{path}` asks about dialogues in `{dialogues}`, which cannot be read; {remedy}")]
+    Dialogues {
+        /// The file of questions.
+        path: PathBuf,
+        /// The file of dialogues.
+        dialogues: PathBuf,
+        /// Where to get them.
+        remedy: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The dialogues are not the ones that questions are about.
+    #[error(
+        "`{dialogues}` is not the file that `{path}` asks about: its SHA-256 is `{received}` and should be `{expected}`; {remedy}"
+    )]
+    DialoguesDiffer {
+        /// The file of questions.
+        path: PathBuf,
+        /// The file of dialogues.
+        dialogues: PathBuf,
+        /// SHA-256 that the questions give.
+        expected: String,
+        /// SHA-256 of the file.
+        received: String,
+        /// Where to get the right one.
+        remedy: String,
+    },
+    /// A question is about a dialogue that is not there.
+    #[error("`{path}`, question `{question}`: there is no dialogue `{dialogue}` in `{dialogues}`")]
+    NoSuchDialogue {
+        /// The file of questions.
+        path: PathBuf,
+        /// Id of the question.
+        question: String,
+        /// Id of the dialogue.
+        dialogue: String,
+        /// The file of dialogues.
+        dialogues: PathBuf,
+    },
+    /// A question's evidence is a turn that is not there or says nothing.
+    #[error(
+        "`{path}`, question `{question}`: dialogue `{dialogue}` has no turn `{turn}` that says something; evidence names \
+         turns by `idx`"
+    )]
+    NoSuchTurn {
+        /// The file of questions.
+        path: PathBuf,
+        /// Id of the question.
+        question: String,
+        /// Id of the dialogue.
+        dialogue: String,
+        /// `idx` of the turn.
+        turn: String,
     },
 }

@@ -1,7 +1,7 @@
 //! ESConv: one undated session per dialogue, no questions. The full release's `dialog` with `speaker` is read too.
 
 use fta_segment::Session;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     LoadError,
@@ -11,8 +11,21 @@ use super::{
 
 pub(super) fn record(loading: &mut Loading<'_>, value: &Value) -> Result<(), LoadError> {
     let record = loading.object(value, "record")?;
+    let session = session(loading, record)?;
+    let id = session.id.0.clone();
+    loading.push(&id, vec![session], Vec::new());
+    Ok(())
+}
+
+/// Id of a dialogue.
+pub(super) fn dialogue_id(loading: &Loading<'_>, record: &Map<String, Value>) -> String {
     let id = id_text(record.get("id")).map(|id| clean_id(&id)).filter(|id| !id.is_empty());
-    let id = id.unwrap_or_else(|| format!("dialogue-{}", loading.position() + 1));
+    id.unwrap_or_else(|| format!("dialogue-{}", loading.position() + 1))
+}
+
+/// A dialogue as a session of the same id; turns are called `<dialogue>:<idx>`.
+pub(super) fn session(loading: &mut Loading<'_>, record: &Map<String, Value>) -> Result<Session, LoadError> {
+    let id = dialogue_id(loading, record);
     let key = if record.contains_key("dialogue") { "dialogue" } else { "dialog" };
     let mut list = TurnList::new(&id);
     for (position, turn) in loading.list(loading.field(record, key, "")?, key)?.iter().enumerate() {
@@ -32,7 +45,5 @@ pub(super) fn record(loading: &mut Loading<'_>, value: &Value) -> Result<(), Loa
         };
         list.push(loading, &found);
     }
-    let session: Session = list.into_session(None);
-    loading.push(&id, vec![session], Vec::new());
-    Ok(())
+    Ok(list.into_session(None))
 }

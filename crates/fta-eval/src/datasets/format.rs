@@ -23,13 +23,23 @@ pub enum Format {
     /// ESConv: records with `dialogue`.
     #[serde(rename = "esconv")]
     EsConv,
+    /// ESConv questions: a record with `questions` and the path of their `dialogues`.
+    #[serde(rename = "esconv-questions")]
+    EsConvQuestions,
     /// Messages with `role` and `content`, or records with `messages`.
     Chat,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] = [Self::LocomoJson, Self::EvoEmo, Self::LongMemEval, Self::EsConv, Self::Chat];
+    pub const ALL: [Self; 6] = [
+        Self::LocomoJson,
+        Self::EvoEmo,
+        Self::LongMemEval,
+        Self::EsConv,
+        Self::EsConvQuestions,
+        Self::Chat,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -38,6 +48,7 @@ impl Format {
             Self::EvoEmo => "evoemo",
             Self::LongMemEval => "longmemeval",
             Self::EsConv => "esconv",
+            Self::EsConvQuestions => "esconv-questions",
             Self::Chat => "chat",
         }
     }
@@ -63,6 +74,8 @@ impl Format {
             Ok(Self::LongMemEval)
         } else if has("dialogue") || has("dialog") {
             Ok(Self::EsConv)
+        } else if has("dialogues") && has("questions") {
+            Ok(Self::EsConvQuestions)
         } else if has("messages") || (has("role") && has("content")) {
             Ok(Self::Chat)
         } else {

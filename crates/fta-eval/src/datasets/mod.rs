@@ -8,6 +8,7 @@ mod chat;
 mod date;
 mod error;
 mod esconv;
+mod esconv_questions;
 mod evidence;
 mod evoemo;
 mod format;
@@ -103,8 +104,11 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Loaded, LoadError> {
 
 /// Reads dialogue bytes; `path` names them in messages, and its stem is the id of a chat.
 ///
+/// [`Format::EsConvQuestions`] names a file of dialogues, which is looked up beside `path` and read too.
+///
 /// # Errors
-/// As [`load`], but for reading.
+/// As [`load`], but for reading; for that format also if the dialogues cannot be read, are not those of its checksum, or
+/// lack a dialogue or turn that a question names.
 pub fn parse(path: &Path, bytes: &[u8], format: Option<Format>) -> Result<Loaded, LoadError> {
     let text = records::text(path, bytes)?;
     let (format, detected) = match format {
@@ -117,6 +121,9 @@ pub fn parse(path: &Path, bytes: &[u8], format: Option<Format>) -> Result<Loaded
         Format::EvoEmo => records::each(path, text, |i, v| evoemo::record(loading.at(i), &v))?,
         Format::LongMemEval => records::each(path, text, |i, v| longmemeval::record(loading.at(i), &v))?,
         Format::EsConv => records::each(path, text, |i, v| esconv::record(loading.at(i), &v))?,
+        Format::EsConvQuestions => {
+            records::each(path, text, |i, v| esconv_questions::record(loading.at(i), &v))?;
+        }
         Format::Chat => {
             let mut chat = chat::Chat::default();
             records::each(path, text, |i, v| chat.record(loading.at(i), &v))?;

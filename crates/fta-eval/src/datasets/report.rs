@@ -90,6 +90,8 @@ pub enum AnomalyKind {
     IndexIsText,
     /// A question group is named after a session that is not there; kept.
     GroupWithoutSession,
+    /// A dialogue that is asked about occurs twice; the first counts.
+    DialogueIdTwice,
     /// Lists that belong together differ in length; the shorter one counts.
     ListsDiffer,
 }
@@ -134,6 +136,7 @@ impl AnomalyKind {
             Self::ListAnnotation => "topic or emotion that is a list, not used",
             Self::IndexIsText => "index that is a text, taken as a number",
             Self::GroupWithoutSession => "question group named after no session",
+            Self::DialogueIdTwice => "dialogue id used twice, the first taken",
             Self::ListsDiffer => "lists of different length, the rest ignored",
         }
     }
@@ -201,6 +204,16 @@ impl LoadReport {
         anomaly.count += 1;
         if anomaly.examples.len() < EXAMPLES {
             anomaly.examples.push(place());
+        }
+    }
+
+    /// Adds the anomalies of a file that belongs to this one.
+    pub(super) fn absorb(&mut self, other: Self) {
+        for (kind, anomaly) in other.anomalies {
+            let mine = self.anomalies.entry(kind).or_default();
+            mine.count += anomaly.count;
+            mine.examples.extend(anomaly.examples);
+            mine.examples.truncate(EXAMPLES);
         }
     }
 

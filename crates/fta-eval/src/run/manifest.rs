@@ -1,11 +1,9 @@
 //! What a run was made with.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Experiment;
+use super::{Experiment, sha256};
 
 /// Version of the files of a run.
 pub const FORMAT: u32 = 1;
@@ -136,15 +134,4 @@ fn differences(place: &str, there: &Value, here: &Value, found: &mut Vec<String>
         }
         _ => {}
     }
-}
-
-/// SHA-256 in hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest as _;
-
-    let mut text = String::with_capacity(64);
-    for byte in sha2::Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

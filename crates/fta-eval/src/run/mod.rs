@@ -19,6 +19,7 @@ mod runner;
 #[cfg(feature = "bench")]
 mod summary;
 
+pub use crate::digest::sha256;
 pub use compare::{
     ArmPair, CompareError, CompareOptions, Comparison, Flip, MetricRow, PairComparison, QuestionKey, compare,
     equal_arms,
@@ -32,7 +33,7 @@ pub use experiment::{
     Analysis, Arm, ArmModel, EXPERIMENTS, Experiment, ExperimentError, NamedExperiment, Reported,
 };
 #[cfg(feature = "bench")]
-pub use manifest::{FORMAT, Machine, Manifest, Program, RunSettings, sha256};
+pub use manifest::{FORMAT, Machine, Manifest, Program, RunSettings};
 pub use record::{CallRecord, CaseRecord, ItemRecord, QuestionRecord, Timing, WithinRecord};
 #[cfg(feature = "bench")]
 pub use registry::{DataSet, LoadFailure, Registry};
