@@ -102,7 +102,7 @@ struct Common {
     /// The data file.
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
-    /// Its format: locomo, evoemo, longmemeval, esconv or chat; found by looking at it where this is not given.
+    /// Its format: locomo, evoemo, longmemeval, esconv, esconv-questions or chat; found by looking at it where this is not given.
     #[arg(long)]
     format: Option<Format>,
     /// Folder with the embedding model's files, instead of the cache or a download.

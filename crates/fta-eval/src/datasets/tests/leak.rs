@@ -7,7 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{data, *};
+use super::{
+    data,
+    esconv_questions::{forty, sample},
+    *,
+};
 
 /// Places that may feed a memory, as paths: `[]` is any element of a list, `#` any number in a key.
 struct Allowed(&'static [&'static str]);
@@ -39,6 +43,21 @@ const LONGMEMEVAL: Allowed = Allowed(&[
 ]);
 
 const ESCONV: Allowed = Allowed(&["id", "dialogue[].idx", "dialogue[].role", "dialogue[].content"]);
+
+/// Of the questions, what says which dialogues are meant, and what the file is not read without.
+const ESCONV_QUESTIONS: Allowed = Allowed(&[
+    "dialogues",
+    "dialogues_sha256",
+    "categories.single-hop",
+    "categories.multi-hop",
+    "categories.time",
+    "categories.feeling",
+    "categories.cause",
+    "categories.unanswerable",
+    "questions[].id",
+    "questions[].dialogue",
+    "questions[].evidence[]",
+]);
 
 const ESCONV_RELEASE: Allowed = Allowed(&["dialog[].speaker", "dialog[].content"]);
 
@@ -340,6 +359,24 @@ fn esconv() {
     ];
     check(&esconv_release_sample(), Format::EsConv, &ESCONV_RELEASE, &annotations);
     check_needed(&esconv_release_sample(), Format::EsConv, &ESCONV_RELEASE);
+}
+
+#[test]
+fn esconv_questions() {
+    let mut forty: Value = serde_json::from_slice(&std::fs::read(forty()).unwrap()).unwrap();
+    forty["dialogues"] = json!(data("esconv/esconv_v0_test.jsonl"));
+    let annotations = [
+        "about",
+        "dialogues_source",
+        "questions[].answer",
+        "questions[].answerable",
+        "questions[].category",
+        "questions[].question",
+        "rule",
+    ];
+    for record in [sample(), forty] {
+        check(&[record], Format::EsConvQuestions, &ESCONV_QUESTIONS, &annotations);
+    }
 }
 
 #[test]

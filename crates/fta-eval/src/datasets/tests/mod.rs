@@ -1,3 +1,4 @@
+mod esconv_questions;
 mod leak;
 mod longmemeval;
 
@@ -267,6 +268,11 @@ fn bad_files_say_what_and_where() {
         Some(Format::EvoEmo),
         "`dialog_history`: is missing, as format evoemo needs",
     );
+    check_error(
+        b"[{\"questions\": []}]",
+        Some(Format::EsConvQuestions),
+        "`dialogues`: is missing, as format esconv-questions needs",
+    );
     check_error(b"[3]", Some(Format::LongMemEval), "`record`: is a number and should be an object");
     let missing = load(Path::new("no/such/file.json"), None).unwrap_err();
     assert!(missing.to_string().contains("`no/such/file.json` cannot be read"), "{missing}");
@@ -345,6 +351,9 @@ fn any_json() -> impl Strategy<Value = Value> {
         "session_id",
         "name",
         "sample_id",
+        "dialogues",
+        "dialogues_sha256",
+        "categories",
     ]);
     leaf.prop_recursive(5, 64, 6, move |inner| {
         prop_oneof![
@@ -390,6 +399,7 @@ fn seeds() -> Vec<String> {
             "haystack_dates": ["2023/05/19 (Fri) 02:21"], "haystack_session_ids": ["i"], "haystack_sessions": [[said]], "answer_session_ids": ["i"]})
         .to_string(),
         json!({"id": "e", "dialogue": [said]}).to_string(),
+        esconv_questions::sample().to_string(),
         json!([{"role": "user", "content": "x", "timestamp": 1_700_000_000}, {"messages": [said], "timestamp": "2024-01-01T10:00"}]).to_string(),
     ]
 }
@@ -416,7 +426,7 @@ proptest! {
     }
 
     #[test]
-    fn mutated_files_never_panic(seed in 0..5_usize, at in any::<prop::sample::Index>(), length in 0..6_usize, insert in "[\\[\\]{}\",:0-9a-z\\\\]{0,4}") {
+    fn mutated_files_never_panic(seed in 0..6_usize, at in any::<prop::sample::Index>(), length in 0..6_usize, insert in "[\\[\\]{}\",:0-9a-z\\\\]{0,4}") {
         let mut bytes = seeds()[seed].clone().into_bytes();
         let start = at.index(bytes.len());
         let end = (start + length).min(bytes.len());
