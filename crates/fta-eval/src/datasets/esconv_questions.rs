@@ -65,7 +65,11 @@ pub(super) fn record(loading: &mut Loading<'_>, value: &Value) -> Result<(), Loa
     }
     let mut sessions = dialogues.sessions;
     for id in order {
-        loading.push(&id, sessions.remove(&id).into_iter().collect(), questions.remove(&id).unwrap_or_default());
+        loading.push(
+            &id,
+            sessions.remove(&id).into_iter().collect(),
+            questions.remove(&id).unwrap_or_default(),
+        );
     }
     Ok(())
 }

@@ -32,14 +32,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 6] = [
-        Self::LocomoJson,
-        Self::EvoEmo,
-        Self::LongMemEval,
-        Self::EsConv,
-        Self::EsConvQuestions,
-        Self::Chat,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::LocomoJson, Self::EvoEmo, Self::LongMemEval, Self::EsConv, Self::EsConvQuestions, Self::Chat];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {

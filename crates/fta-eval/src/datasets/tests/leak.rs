@@ -47,7 +47,7 @@ const ESCONV: Allowed = Allowed(&["id", "dialogue[].idx", "dialogue[].role", "di
 /// Of the questions, what says which dialogues are meant, and what the file is not read without.
 const ESCONV_QUESTIONS: Allowed = Allowed(&[
     "dialogues",
-    "dialogues_sha256",
+    "dialogues_sha#",
     "categories.single-hop",
     "categories.multi-hop",
     "categories.time",
