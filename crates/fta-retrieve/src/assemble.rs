@@ -13,6 +13,7 @@ use crate::{
     query::Query,
     render::{WHOLE_TURN, relation_label, session_line, turn_line, unit_line, unit_notes},
     retriever::Ranked,
+    views::claim_turn,
 };
 
 /// Builds the packet for a query from its ranked units.
@@ -71,6 +72,10 @@ impl<'c> Shelf<'c> {
         self.config.token_budget.is_none_or(|budget| characters <= budget.saturating_mul(4))
     }
 
+    fn scope(&self) -> SourceScope {
+        self.config.token_budget.map_or(self.config.source, |_| self.config.source_in_budget)
+    }
+
     /// Whether not even a short turn would fit.
     fn is_full(&self) -> bool {
         !self.fits(self.characters + 40)
@@ -88,7 +93,7 @@ impl<'c> Shelf<'c> {
         if shown.turns.is_empty() {
             more += count(&session_line(session, stored.session.started_at));
         }
-        let turns: BTreeSet<u32> = source_turns(unit, self.config.source).into_iter().collect();
+        let turns: BTreeSet<u32> = source_turns(unit, self.scope()).into_iter().collect();
         let new = turns.difference(&shown.turns).copied();
         more += new.filter_map(turn).map(|t| count(&turn_line(t, &quotes))).sum::<usize>();
         // Of a very long turn that is shown already, other quotes show another part.
@@ -158,6 +163,7 @@ pub fn source_turns(unit: &Unit, scope: SourceScope) -> Vec<u32> {
             let turns: BTreeSet<u32> = unit.evidence.quotes.iter().map(|quote: &Quote| quote.turn).collect();
             turns.into_iter().collect()
         }
+        SourceScope::Said => vec![claim_turn(unit)],
     }
 }
 

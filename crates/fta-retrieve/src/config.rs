@@ -23,6 +23,8 @@ impl Default for ViewWeights {
 }
 
 /// What is added to `R` beside the paper's two terms. All zero in the paper's presets.
+///
+/// Terms that look around a unit take shares of what the units there score without such terms.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Boosts {
@@ -30,10 +32,18 @@ pub struct Boosts {
     pub lexical: f32,
     /// BM25 over the unit's evidence and the turns around it, scaled likewise.
     pub lexical_window: f32,
+    /// The time cue, where the question asks for one: beside `c`, or in its place when `lambda` is 1.
+    pub time: f32,
+    /// The situation cue, likewise.
+    pub situation: f32,
     /// The claim's speaker is the one whom the question names.
     pub speaker: f32,
-    /// Share of the better of the two units before and after it in the session.
+    /// Share of the best unit said one turn before or after.
     pub adjacency: f32,
+    /// Share of the best unit said two turns before or after: mostly by the same speaker.
+    pub second_adjacency: f32,
+    /// Share of the session's best unit.
+    pub session: f32,
 }
 
 /// Which turns of a unit's evidence are handed back as source.
@@ -45,6 +55,9 @@ pub enum SourceScope {
     Exchange,
     /// Only the turns that the claim rests on; the rest of the exchange comes when it is quoted by another unit.
     Quoted,
+    /// Only the turn in which the claim was said ([`crate::claim_turn`]); a question before it comes when it ranks on
+    /// its own.
+    Said,
 }
 
 /// Settings of retrieval and packet.
@@ -69,6 +82,8 @@ pub struct RetrievalConfig {
     pub boosts: Boosts,
     /// Which source turns a unit brings.
     pub source: SourceScope,
+    /// The same under a token budget, where what is left out makes room for other units.
+    pub source_in_budget: SourceScope,
     /// How the packet is written out.
     pub style: PacketStyle,
     /// Most entries of `U` and `H` in the packet.
@@ -90,6 +105,7 @@ impl RetrievalConfig {
             views: ViewWeights::default(),
             boosts: Boosts::default(),
             source: SourceScope::Exchange,
+            source_in_budget: SourceScope::Exchange,
             style: PacketStyle::Full,
             background: 5,
             candidates: 4_000,
@@ -101,14 +117,26 @@ impl RetrievalConfig {
         Self { k: 25, ..Self::es_memeval() }
     }
 
-    /// The default: several views, a lexical score, neighbours in the session (see the retrieval page of the book).
+    /// The default: several views, a lexical score, the speaker asked about, what was said around a unit, and single
+    /// turns as source (see the retrieval page of the book, which says where each weight comes from).
     pub fn offline() -> Self {
         Self {
+            lambda: 1.0,
             tau: 0.0,
             k: 25,
-            views: ViewWeights { rho: 0.3, sentence: 0.225, context: 0.3 },
-            boosts: Boosts { lexical: 0.05, lexical_window: 0.25, speaker: 0.0, adjacency: 0.25 },
+            views: ViewWeights { rho: 0.3, sentence: 0.48, context: 0.22 },
+            boosts: Boosts {
+                lexical: 0.17,
+                lexical_window: 0.42,
+                time: 0.38,
+                situation: 0.16,
+                speaker: 0.27,
+                adjacency: 0.11,
+                second_adjacency: 0.23,
+                session: 0.45,
+            },
             source: SourceScope::Quoted,
+            source_in_budget: SourceScope::Said,
             style: PacketStyle::Compact,
             ..Self::es_memeval()
         }

@@ -31,3 +31,4 @@ pub use packet::{Background, LinkedUnit, Packet, PacketStyle, PrimaryUnit, Sourc
 pub use query::{AnswerType, Query, QueryRewriter, Question, RewriteError};
 pub use retriever::{Ranked, rank};
 pub use rewrite::RuleRewriter;
+pub use views::claim_turn;

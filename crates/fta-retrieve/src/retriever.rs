@@ -1,17 +1,18 @@
 //! Ranking: `R(q', m)` of Eq. 8, threshold and top-`K` of Eq. 9, linked neighbours of Eq. 10.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fta_index::{IndexError, VectorIndex};
-use fta_units::UnitId;
+use fta_segment::SessionId;
+use fta_units::{Unit, UnitId};
 
 use crate::{
-    config::RetrievalConfig,
+    config::{Boosts, RetrievalConfig},
     corpus::Corpus,
-    cue::cue_score,
+    cue::{CueScore, cue_score},
     packet::UnitScore,
     query::Query,
-    views::{CONTEXT, RHO, most_views, unit_view, vector_id},
+    views::{CONTEXT, FIRST_SENTENCE, RHO, View, claim_turn, most_views, unit_view, vector_id},
 };
 
 /// A unit and its score.
@@ -50,42 +51,47 @@ pub fn rank(
 ) -> Result<Vec<Ranked>, IndexError> {
     let (words, window_words) = corpus.lexical(&query.text);
     let similarities = similarities(query_vector, corpus, index, (config, &words))?;
-    let mut scores: BTreeMap<UnitId, UnitScore> = BTreeMap::new();
-    for (&id, views) in &similarities {
-        let Some(unit) = corpus.unit(id) else { continue };
+    let boosts = &config.boosts;
+    let mut scored: Vec<(&Unit, UnitScore)> = Vec::with_capacity(similarities.len());
+    for (id, views) in &similarities {
+        let Some(unit) = corpus.unit(*id) else { continue };
         let cues = cue_score(query, unit);
         let embedding = blend(views, config);
         let relevance = match cues.total(&config.cues) {
             Some(cue) => config.lambda * embedding + (1.0 - config.lambda) * cue,
             None => embedding,
         };
-        let lexical = config.boosts.lexical * words.get(&id).copied().unwrap_or(0.0)
-            + config.boosts.lexical_window * window_words.get(&id).copied().unwrap_or(0.0);
-        let names_speaker = unit.fact.participants.first().is_some_and(|p| query.speakers.contains(p));
-        let speaker = if names_speaker { config.boosts.speaker } else { 0.0 };
-        let total = relevance + lexical + speaker;
-        scores.insert(id, UnitScore { total, embedding, lexical, cues });
+        let lexical = boosts.lexical * words.get(id).copied().unwrap_or(0.0)
+            + boosts.lexical_window * window_words.get(id).copied().unwrap_or(0.0);
+        let total = relevance + lexical + asked_for(query, unit, &cues, boosts);
+        scored.push((unit, UnitScore { total, embedding, lexical, cues }));
     }
-    if config.boosts.adjacency > 0.0 {
-        add_adjacency(&mut scores, corpus, config.boosts.adjacency);
-    }
-    let mut ranked: Vec<Ranked> = scores
+    add_surroundings(&mut scored, boosts);
+    let mut ranked: Vec<Ranked> = scored
         .into_iter()
         .filter(|(_, score)| score.total >= config.tau)
-        .map(|(id, score)| Ranked { id, score })
+        .map(|(unit, score)| Ranked { id: unit.id, score })
         .collect();
     ranked.sort_by(|a, b| b.score.total.total_cmp(&a.score.total).then(a.id.cmp(&b.id)));
     Ok(ranked)
 }
 
-/// Similarities of the views of all candidates: in a small memory of every unit, else of those with a near vector or a
-/// shared word.
+/// What a unit gains by being of the time, the kind and the speaker that the question asks for.
+fn asked_for(query: &Query, unit: &Unit, cues: &CueScore, boosts: &Boosts) -> f32 {
+    let names_speaker = unit.fact.participants.first().is_some_and(|p| query.speakers.contains(p));
+    boosts.time * cues.time.unwrap_or(0.0)
+        + boosts.situation * cues.situation.unwrap_or(0.0)
+        + if names_speaker { boosts.speaker } else { 0.0 }
+}
+
+/// Similarities of the views of all candidates, by rising id: in a small memory of every unit, else of those with a near
+/// vector or a shared word.
 fn similarities(
     query_vector: &[f32],
     corpus: &Corpus,
     index: &dyn VectorIndex,
     (config, words): (&RetrievalConfig, &BTreeMap<UnitId, f32>),
-) -> Result<BTreeMap<UnitId, ViewScores>, IndexError> {
+) -> Result<Vec<(UnitId, ViewScores)>, IndexError> {
     let hits = if index.len() <= config.candidates {
         index.search(query_vector, index.len(), None)?
     } else {
@@ -98,9 +104,9 @@ fn similarities(
             by_words.truncate(n_by_words);
         }
         units.extend(by_words.into_iter().map(|(id, _)| *id));
-        // The units next to a candidate get a score of their own, so that adjacency does not depend on the bound.
-        let neighbours: Vec<UnitId> = units.iter().flat_map(|&id| adjacent(corpus, id)).collect();
-        units.extend(neighbours);
+        // The units around a candidate get a score of their own, so that adjacency does not depend on the bound.
+        let around: Vec<UnitId> = units.iter().flat_map(|&id| near_by(corpus, id)).collect();
+        units.extend(around);
         let views = |&id: &UnitId| {
             let n_views = corpus.unit(id).map_or(0, most_views);
             (0..n_views).map(move |view| vector_id(id, view))
@@ -108,19 +114,31 @@ fn similarities(
         let ids: Vec<u64> = units.iter().flat_map(views).collect();
         index.search_among(query_vector, ids.len(), &ids)?
     };
-    let mut similarities: BTreeMap<UnitId, ViewScores> = BTreeMap::new();
+    let mut similarities: HashMap<UnitId, ViewScores> = HashMap::new();
     for hit in hits {
-        let (unit, view) = unit_view(hit.id);
-        let scores = similarities.entry(unit).or_default();
+        let (id, view) = unit_view(hit.id);
+        let scores = similarities.entry(id).or_default();
         let slot = match view {
             RHO => &mut scores.rho,
             CONTEXT => &mut scores.context,
-            _ => &mut scores.sentence,
+            sentence if corpus.unit(id).is_some_and(|unit| is_claim_view(unit, sentence)) => {
+                &mut scores.sentence
+            }
+            _ => continue,
         };
         // Hits come best first, so the first of a kind is the best.
         slot.get_or_insert(hit.score);
     }
+    let mut similarities: Vec<(UnitId, ViewScores)> = similarities.into_iter().collect();
+    similarities.sort_unstable_by_key(|(id, _)| *id);
     Ok(similarities)
+}
+
+/// Whether a sentence view is of the turn in which the claim was said: the question that it answers is near whatever asks
+/// the same, and so would be every answer to it.
+fn is_claim_view(unit: &Unit, view: View) -> bool {
+    let quote = unit.evidence.quotes.get(usize::from(view - FIRST_SENTENCE));
+    quote.is_none_or(|quote| quote.turn == claim_turn(unit))
 }
 
 /// `s_emb`: the views that the unit has, weighted; a missing view leaves its weight to the others.
@@ -138,20 +156,45 @@ fn blend(views: &ViewScores, config: &RetrievalConfig) -> f32 {
     if mass > 0.0 { sum / mass } else { 0.0 }
 }
 
-/// The units just before and after a unit in its session.
-fn adjacent(corpus: &Corpus, id: UnitId) -> impl Iterator<Item = UnitId> {
-    let order = corpus.unit(id).map_or(&[][..], |unit| corpus.units_of(&unit.evidence.session));
-    let position = order.iter().position(|&other| other == id);
-    let before = position.and_then(|p| p.checked_sub(1));
-    let after = position.map(|p| p + 1);
-    [before, after].into_iter().flatten().filter_map(|p| order.get(p).copied())
+/// The units said at most two turns before or after a unit.
+fn near_by(corpus: &Corpus, id: UnitId) -> impl Iterator<Item = UnitId> {
+    let of = corpus.unit(id);
+    let in_session = of.map_or(&[][..], |unit| corpus.units_of(&unit.evidence.session));
+    let turn = of.map_or(0, claim_turn);
+    let is_near = move |other: &UnitId| {
+        corpus.unit(*other).is_some_and(|unit| (1..=2).contains(&claim_turn(unit).abs_diff(turn)))
+    };
+    in_session.iter().copied().filter(is_near)
 }
 
-fn add_adjacency(scores: &mut BTreeMap<UnitId, UnitScore>, corpus: &Corpus, share: f32) {
-    let alone: BTreeMap<UnitId, f32> = scores.iter().map(|(&id, score)| (id, score.total)).collect();
-    for (&id, score) in scores.iter_mut() {
-        let best = adjacent(corpus, id).filter_map(|other| alone.get(&other).copied()).fold(0.0, f32::max);
-        score.total += share * best;
+/// Adds shares of what was said around each unit and elsewhere in its session.
+fn add_surroundings(scored: &mut [(&Unit, UnitScore)], boosts: &Boosts) {
+    if boosts.adjacency == 0.0 && boosts.second_adjacency == 0.0 && boosts.session == 0.0 {
+        return;
+    }
+    // The best of each turn, by session.
+    let mut alone: HashMap<&SessionId, Vec<f32>> = HashMap::new();
+    for (unit, score) in &*scored {
+        let turns = alone.entry(&unit.evidence.session).or_default();
+        let turn = claim_turn(unit) as usize;
+        if turns.len() <= turn {
+            turns.resize(turn + 1, 0.0);
+        }
+        turns[turn] = turns[turn].max(score.total);
+    }
+    let best: HashMap<&SessionId, f32> = alone
+        .iter()
+        .map(|(&session, turns)| (session, turns.iter().copied().fold(0.0, f32::max)))
+        .collect();
+    for (unit, score) in scored {
+        let session = &unit.evidence.session;
+        let turns = &alone[session];
+        let turn = claim_turn(unit) as usize;
+        let at = |turn: Option<usize>| turn.and_then(|t| turns.get(t)).copied().unwrap_or(0.0);
+        let around = |distance: usize| at(turn.checked_sub(distance)).max(at(turn.checked_add(distance)));
+        score.total += boosts.adjacency * around(1)
+            + boosts.second_adjacency * around(2)
+            + boosts.session * best[session];
     }
 }
 
@@ -162,8 +205,8 @@ mod tests {
 
     use super::*;
     use crate::{
+        AnswerType,
         fixture::{corpus, session, unit},
-        views::{FIRST_SENTENCE, View},
     };
 
     /// Four units of one session with the given vectors: `(unit, view, [x, y])`.
@@ -226,14 +269,52 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_the_session_add_a_share() {
-        let memory = memory(&[(1, RHO, [1.0, 0.0]), (2, RHO, [0.0, 1.0]), (4, RHO, [0.0, 1.0])]);
+    fn what_was_said_around_a_unit_adds_a_share() {
+        let memory = memory(&[
+            (1, RHO, [1.0, 0.0]),
+            (2, RHO, [0.0, 1.0]),
+            (3, RHO, [0.0, 1.0]),
+            (4, RHO, [0.0, 1.0]),
+        ]);
         let config = RetrievalConfig {
-            boosts: crate::Boosts { adjacency: 0.5, ..crate::Boosts::default() },
-            tau: 0.1,
+            boosts: crate::Boosts {
+                adjacency: 0.5,
+                second_adjacency: 0.25,
+                session: 0.1,
+                ..crate::Boosts::default()
+            },
+            tau: 0.15,
             ..RetrievalConfig::es_memeval()
         };
-        assert_eq!(totals(&Query::default(), &memory, &config), [(1, 1.0), (2, 0.5)]);
+        // The fourth is three turns from the first: it has the session's share alone, which is below tau.
+        assert_eq!(totals(&Query::default(), &memory, &config), [(1, 1.1), (2, 0.6), (3, 0.35)]);
+    }
+
+    #[test]
+    fn who_and_when_are_asked_for_beside_the_cue_score() {
+        let memory = memory(&[(1, RHO, [0.6, 0.8]), (2, RHO, [0.6, 0.8])]);
+        let query =
+            Query { speakers: vec!["Bo".to_owned()], answer: AnswerType::When, ..Query::default() };
+        let boosts = crate::Boosts { time: 0.5, speaker: 0.2, ..crate::Boosts::default() };
+        let config = RetrievalConfig { lambda: 1.0, boosts, ..RetrievalConfig::es_memeval() };
+        let time = cue_score(&query, memory.0.unit(UnitId(1)).unwrap()).time.unwrap();
+        assert!(time > 0.0);
+        let expected = |speaker: f32| ((0.6 + 0.5 * time + speaker) * 1e4).round() / 1e4;
+        assert_eq!(totals(&query, &memory, &config), [(2, expected(0.2)), (1, expected(0.0))]);
+    }
+
+    #[test]
+    fn the_question_that_a_claim_answers_is_no_sentence_of_it() {
+        let stored = session("s1", 1, &["Where do you row?", "On the lake."]);
+        let mut answer = unit(1, &stored, 1);
+        answer.evidence.quotes.insert(0, crate::fixture::quote(0, 0, 17));
+        let corpus = corpus(vec![stored], vec![answer], Vec::new());
+        let mut index = ExactIndex::new(2).unwrap();
+        let ids = [RHO, FIRST_SENTENCE, FIRST_SENTENCE + 1].map(|view| vector_id(UnitId(1), view));
+        index.add(&ids, &[0.0, 1.0, 1.0, 0.0, 0.6, 0.8]).unwrap();
+        let views = crate::ViewWeights { rho: 1.0, sentence: 1.0, context: 0.0 };
+        let config = RetrievalConfig { views, tau: 0.0, ..RetrievalConfig::es_memeval() };
+        assert_eq!(totals(&Query::default(), &(corpus, index), &config), [(1, 0.3)]);
     }
 
     #[test]
@@ -246,8 +327,8 @@ mod tests {
         ]);
         let all = RetrievalConfig { tau: 0.0, ..RetrievalConfig::es_memeval() };
         let few = RetrievalConfig { candidates: 1, ..all.clone() };
-        // The nearest and what stands next to it, scored as ever.
-        assert_eq!(totals(&Query::default(), &memory, &few), [(1, 1.0), (2, 0.6)]);
+        // The nearest and what was said around it, scored as ever.
+        assert_eq!(totals(&Query::default(), &memory, &few), [(1, 1.0), (3, 0.8), (2, 0.6)]);
         assert_eq!(totals(&Query::default(), &memory, &all).len(), 4);
     }
 }

@@ -146,6 +146,12 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     &text[start..]
 }
 
+/// The turn in which the claim was said: the last that the unit quotes, for a question before it is only answered.
+pub fn claim_turn(unit: &Unit) -> u32 {
+    let said = unit.evidence.quotes.iter().map(|quote| quote.turn).max();
+    said.unwrap_or(unit.evidence.turns.end.saturating_sub(1))
+}
+
 /// The turns that hold a quote of the unit, in order.
 pub fn quoted_turns<'s>(unit: &Unit, session: &'s Session) -> Vec<&'s Turn> {
     let mut indexes: Vec<u32> = unit.evidence.quotes.iter().map(|q| q.turn).collect();

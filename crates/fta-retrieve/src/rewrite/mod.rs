@@ -2,7 +2,6 @@
 
 mod answer_type;
 mod names;
-mod scaffold;
 mod situation;
 
 use async_trait::async_trait;
@@ -21,7 +20,8 @@ pub(crate) use names::{entities, is_name_of, quoted};
 
 /// Rewrites questions with rules: offline, deterministic, English.
 ///
-/// `q'` is the question without its scaffolding ("when did", "do you remember"): every content word stays, in order.
+/// `q'` is the question in its own words: what asks in it ("when did", "how many") helps the embedding to find what
+/// answers, and without it less was found (decision 18).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RuleRewriter;
 
@@ -40,7 +40,7 @@ impl RuleRewriter {
         let entities = names::entities(text, question.speakers, &times);
         Ok(Query {
             question: text.to_owned(),
-            text: scaffold::evidence_text(text),
+            text: text.to_owned(),
             speakers,
             entities,
             situations: situation::situations_asked(text),
