@@ -72,10 +72,6 @@ impl<'c> Shelf<'c> {
         self.config.token_budget.is_none_or(|budget| characters <= budget.saturating_mul(4))
     }
 
-    fn scope(&self) -> SourceScope {
-        self.config.token_budget.map_or(self.config.source, |_| self.config.source_in_budget)
-    }
-
     /// Whether not even a short turn would fit.
     fn is_full(&self) -> bool {
         !self.fits(self.characters + 40)
@@ -93,7 +89,7 @@ impl<'c> Shelf<'c> {
         if shown.turns.is_empty() {
             more += count(&session_line(session, stored.session.started_at));
         }
-        let turns: BTreeSet<u32> = source_turns(unit, self.scope()).into_iter().collect();
+        let turns: BTreeSet<u32> = source_turns(unit, self.config.source_scope()).into_iter().collect();
         let new = turns.difference(&shown.turns).copied();
         more += new.filter_map(turn).map(|t| count(&turn_line(t, &quotes))).sum::<usize>();
         // Of a very long turn that is shown already, other quotes show another part.

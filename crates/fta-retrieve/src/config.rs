@@ -143,6 +143,13 @@ impl RetrievalConfig {
     }
 }
 
+impl RetrievalConfig {
+    /// Which source turns a unit brings, by whether there is a token budget.
+    pub fn source_scope(&self) -> SourceScope {
+        if self.token_budget.is_some() { self.source_in_budget } else { self.source }
+    }
+}
+
 impl Default for RetrievalConfig {
     fn default() -> Self {
         Self::offline()

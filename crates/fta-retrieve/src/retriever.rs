@@ -182,10 +182,8 @@ fn add_surroundings(scored: &mut [(&Unit, UnitScore)], boosts: &Boosts) {
         }
         turns[turn] = turns[turn].max(score.total);
     }
-    let best: HashMap<&SessionId, f32> = alone
-        .iter()
-        .map(|(&session, turns)| (session, turns.iter().copied().fold(0.0, f32::max)))
-        .collect();
+    let best: HashMap<&SessionId, f32> =
+        alone.iter().map(|(&session, turns)| (session, turns.iter().copied().fold(0.0, f32::max))).collect();
     for (unit, score) in scored {
         let session = &unit.evidence.session;
         let turns = &alone[session];
@@ -270,12 +268,8 @@ mod tests {
 
     #[test]
     fn what_was_said_around_a_unit_adds_a_share() {
-        let memory = memory(&[
-            (1, RHO, [1.0, 0.0]),
-            (2, RHO, [0.0, 1.0]),
-            (3, RHO, [0.0, 1.0]),
-            (4, RHO, [0.0, 1.0]),
-        ]);
+        let memory =
+            memory(&[(1, RHO, [1.0, 0.0]), (2, RHO, [0.0, 1.0]), (3, RHO, [0.0, 1.0]), (4, RHO, [0.0, 1.0])]);
         let config = RetrievalConfig {
             boosts: crate::Boosts {
                 adjacency: 0.5,
@@ -293,8 +287,7 @@ mod tests {
     #[test]
     fn who_and_when_are_asked_for_beside_the_cue_score() {
         let memory = memory(&[(1, RHO, [0.6, 0.8]), (2, RHO, [0.6, 0.8])]);
-        let query =
-            Query { speakers: vec!["Bo".to_owned()], answer: AnswerType::When, ..Query::default() };
+        let query = Query { speakers: vec!["Bo".to_owned()], answer: AnswerType::When, ..Query::default() };
         let boosts = crate::Boosts { time: 0.5, speaker: 0.2, ..crate::Boosts::default() };
         let config = RetrievalConfig { lambda: 1.0, boosts, ..RetrievalConfig::es_memeval() };
         let time = cue_score(&query, memory.0.unit(UnitId(1)).unwrap()).time.unwrap();

@@ -103,20 +103,26 @@ prop_compose! {
     }
 }
 
+fn scope() -> impl Strategy<Value = SourceScope> {
+    prop::sample::select(vec![SourceScope::Exchange, SourceScope::Quoted, SourceScope::Said])
+}
+
 prop_compose! {
     fn settings()(
         token_budget in prop::option::of(0_usize..1_200),
         k in 0_usize..8,
         linked_per_unit in 0_usize..4,
         full in any::<bool>(),
-        exchange in any::<bool>(),
+        source in scope(),
+        source_in_budget in scope(),
     ) -> RetrievalConfig {
         RetrievalConfig {
             token_budget,
             k,
             linked_per_unit,
             style: if full { PacketStyle::Full } else { PacketStyle::Compact },
-            source: if exchange { SourceScope::Exchange } else { SourceScope::Quoted },
+            source,
+            source_in_budget,
             ..RetrievalConfig::offline()
         }
     }
@@ -157,7 +163,7 @@ proptest! {
             packet.spans.iter().flat_map(|s| s.turns.iter().map(move |t| (&s.session, t.index))).collect();
         prop_assert_eq!(turns.iter().collect::<BTreeSet<_>>().len(), turns.len(), "a turn is there twice");
         for unit in packet.primary.iter().map(|p| &p.unit).chain(packet.linked.iter().map(|l| &l.unit)) {
-            for index in source_turns(unit, config.source) {
+            for index in source_turns(unit, config.source_scope()) {
                 prop_assert!(packet.turn(&unit.evidence.session, index).is_some(), "a unit has no source");
             }
         }
