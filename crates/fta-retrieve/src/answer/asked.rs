@@ -23,6 +23,8 @@ pub(super) struct Asked<'a> {
     /// Stems of the thing asked for ("what activities", "how many dogs"): the answer may be one of them without naming it.
     pub(super) wanted: Vec<String>,
     verb: Option<String>,
+    /// Whether the thing asked for is the subject of that verb ("which bird mesmerizes").
+    pub(super) subject: bool,
     /// Whether the question asks how things were before they changed.
     pub(super) past: bool,
     /// Whether the question asks about something done, by its auxiliary ("did", "was").
@@ -62,6 +64,7 @@ impl<'a> Asked<'a> {
             kind: query.answer,
             wanted: wanted_stems(&words, &query.speakers),
             verb: verb_stem(&words, &query.speakers),
+            subject: !words.iter().any(|w| words::is_auxiliary(w)),
             past: asks_past(&words),
             done: words
                 .iter()

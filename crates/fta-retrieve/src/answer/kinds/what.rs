@@ -52,15 +52,15 @@ pub(super) fn extract(input: Input<'_, '_>) -> Option<Extracted> {
         return Some(found);
     }
     let (position, best) = input.leading().find(|(_, s)| !s.candidate.is_question())?;
-    let sentence = best.candidate.text;
+    let essence = || span::essence(input.asked, &best.candidate, input.config.max_words);
     // How something was done is told by the whole clause.
     let manner = input.asked.words.first().is_some_and(|w| w == "how");
     if best.matched.is_empty() || manner {
-        return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.5, position));
+        return Some(Extracted::one(essence(), 0.5, position));
     }
     let Some(text) = span::object_span(input.asked, &best.candidate) else {
-        // A single leftover word rarely answers; the sentence at least tells what was said.
-        return Some(Extracted::one(span::shortened(sentence, input.config.max_words), 0.4, position));
+        // A single leftover word rarely answers; the clause at least tells what was said.
+        return Some(Extracted::one(essence(), 0.4, position));
     };
     Some(Extracted::one(span::shortened(&text, input.config.max_words), 0.8, position))
 }
@@ -78,5 +78,5 @@ fn kind_named(input: Input<'_, '_>) -> Option<Extracted> {
 /// The best sentence itself, shortened.
 pub(super) fn statement(input: Input<'_, '_>) -> Option<Extracted> {
     let best = input.scored.first()?;
-    Some(Extracted::one(span::shortened(best.candidate.text, input.config.max_words), 0.3, 0))
+    Some(Extracted::one(span::essence(input.asked, &best.candidate, input.config.max_words), 0.3, 0))
 }

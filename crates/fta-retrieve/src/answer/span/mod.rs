@@ -1,6 +1,7 @@
 //! Cutting the answering span out of a sentence: what the question repeats is left out, the rest is kept.
 
 mod cut;
+mod essence;
 
 use super::{asked::Asked, candidate::Candidate};
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
 
 use cut::trim;
 pub(super) use cut::{owned_by_speaker, shortened, strip_times};
+pub(super) use essence::essence;
 
 /// A sentence, word by word, as seen from a question.
 #[derive(Debug)]
@@ -135,6 +137,7 @@ pub(super) fn object_span(asked: &Asked<'_>, candidate: &Candidate<'_>) -> Optio
     marked.mute(candidate);
     let range = modified_noun(asked, &marked)
         .or_else(|| before_copula(asked, &marked))
+        .or_else(|| before_verb(asked, &marked))
         .or_else(|| after_verb(asked, &marked))?;
     let range = trim(&marked, range);
     let text = strip_times(marked.slice(range), candidate);
@@ -225,19 +228,47 @@ fn before_copula(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize
     (clean && marked.n_content((from, copula)) > 0).then_some((from, copula))
 }
 
+/// "Eagles mesmerize me": what stands before the verb, where the question asks for its subject ("which bird mesmerizes").
+fn before_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> {
+    let verb = asked.main_verb().filter(|_| asked.subject)?;
+    let at = marked.stems.iter().position(|stem| stem == verb)?;
+    let from = marked.clause_start(at);
+    let said = (from..at).any(|i| marked.content(i) && !words::is_auxiliary(&marked.norms[i]));
+    let pronoun = marked.norms.get(from).is_some_and(|w| subject(w));
+    (said && !pronoun).then_some((from, at))
+}
+
 /// What follows the verb of the question in the sentence, up to the end of its phrase.
 fn after_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> {
     let verb = asked.main_verb()?;
     (0..marked.tokens.len()).filter(|&i| &marked.stems[i] == verb).find_map(|at| {
         let end = marked.phrase_end(at, 18);
-        let mut range = (at + 1, end);
-        // "bought a rose bush for my garden": a repeated tail of the question is cut with its preposition.
-        if let Some(repeat) = (range.0..range.1).rev().find(|&i| marked.matched[i])
-            && marked.n_content((repeat + 1, range.1)) == 0
-            && marked.n_content((range.0, repeat)) > 0
-        {
-            range.1 = repeat;
-        }
+        let range = without_repeated_tail(marked, (at + 1, end));
         (marked.n_content(range) > 0).then_some(range)
     })
+}
+
+/// Leaves out what the question says itself at the end of a phrase, with the preposition before it: "a rose bush for my
+/// garden", "goodies to thank my neighbours for their kindness".
+fn without_repeated_tail(marked: &Marked<'_>, (from, mut end): (usize, usize)) -> (usize, usize) {
+    // A purpose that the question names is not what it asks for.
+    let purpose =
+        (from + 1..end.saturating_sub(1)).find(|&i| marked.norms[i] == "to" && marked.matched[i + 1]);
+    if let Some(to) = purpose
+        && marked.n_content((from, to)) > 0
+    {
+        end = to;
+    }
+    while let Some(repeat) = (from..end).rev().find(|&i| marked.matched[i]) {
+        if marked.n_content((repeat + 1, end)) > 0 {
+            break;
+        }
+        // Cut before the preposition that leads to it, when nothing else stands between.
+        let lead = (from..repeat).rev().take_while(|&i| !marked.content(i)).last().unwrap_or(repeat);
+        if marked.n_content((from, lead)) == 0 {
+            break;
+        }
+        end = lead;
+    }
+    (from, end)
 }
