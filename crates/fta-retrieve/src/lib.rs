@@ -19,8 +19,8 @@ pub mod views;
 mod words;
 
 pub use answer::{
-    Answer, AnswerError, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, NOT_MENTIONED,
-    ScoreWeights, TurnRef, date_answer,
+    Answer, AnswerError, AnswerReading, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, FEATURES,
+    N_FEATURES, NOT_MENTIONED, ScoreWeights, TurnRef, date_answer, default_weights,
 };
 pub use assemble::{assemble, source_turns};
 pub use config::{Boosts, RetrievalConfig, SourceScope, ViewWeights};

@@ -43,6 +43,8 @@ pub(super) struct Candidate<'a> {
     pub(super) times: Vec<EventTime>,
     /// Whether the unit's claim rests on this very sentence.
     pub(super) quoted: bool,
+    /// Whether the turn before, by somebody else, ends in a question.
+    pub(super) after_question: bool,
 }
 
 impl Candidate<'_> {
@@ -114,6 +116,7 @@ impl<'a> Gathered<'a> {
                         said_at,
                         times: times_of(text, unit, said_at),
                         quoted,
+                        after_question: before.is_some_and(|b| b.text.trim_end().ends_with('?')),
                     });
                 }
             }
@@ -156,6 +159,7 @@ fn claim_candidate(unit: &Unit, rank: usize, unit_score: f32) -> Candidate<'_> {
         said_at: unit.time.said_at,
         times: unit.time.event.clone().into_iter().collect(),
         quoted: true,
+        after_question: false,
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     Answer, AnswerError, Answerer, NOT_MENTIONED, TurnRef,
     asked::Asked,
     candidate::candidates,
+    choice::{self, N_FEATURES, default_weights},
     date_text::DateStyle,
     kinds::{self, Extracted, Input},
     score::{ScoreWeights, Scored, add_similarities, score_all},
@@ -41,6 +42,15 @@ pub struct ExtractiveConfig {
     pub max_words: usize,
     /// How dates are written.
     pub dates: DateStyle,
+    /// What the choice among the readings of the leading sentences weighs; without it the rules of the kind of answer
+    /// decide over all sentences together.
+    #[serde(skip, default = "learned")]
+    pub choice: Option<[f32; N_FEATURES]>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the default of an optional field")]
+fn learned() -> Option<[f32; N_FEATURES]> {
+    Some(default_weights())
 }
 
 impl Default for ExtractiveConfig {
@@ -56,6 +66,7 @@ impl Default for ExtractiveConfig {
             max_items: 6,
             max_words: 20,
             dates: DateStyle::default(),
+            choice: learned(),
         }
     }
 }
@@ -67,6 +78,15 @@ impl Default for ExtractiveConfig {
 pub struct ExtractiveAnswerer {
     config: ExtractiveConfig,
     embedder: Option<Arc<dyn Embedder>>,
+}
+
+/// An answer that is considered: what weights of the choice are learned from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerReading {
+    /// The answer.
+    pub text: String,
+    /// Its features, by [`super::FEATURES`].
+    pub features: [f32; N_FEATURES],
 }
 
 impl std::fmt::Debug for ExtractiveAnswerer {
@@ -90,15 +110,13 @@ impl ExtractiveAnswerer {
     /// [`AnswerError::Embed`] when the embedder fails.
     pub fn answer_now(&self, packet: &Packet) -> Result<Answer, AnswerError> {
         let asked = Asked::new(&packet.query);
-        let weights = &self.config.weights;
-        let mut scored = score_all(&asked, candidates(packet), weights);
-        if let Some(embedder) = &self.embedder {
-            scored.truncate(self.config.max_compared);
-            let similarities = similarities(&**embedder, &packet.query.text, &scored)?;
-            add_similarities(&mut scored, &similarities, weights);
-        }
+        let scored = self.scored(&asked, packet)?;
         let input = Input { asked: &asked, scored: &scored, config: &self.config };
-        let Some(extracted) = kinds::extract(input) else {
+        let extracted = match &self.config.choice {
+            Some(weights) => choice::choose(input, weights),
+            None => kinds::extract(input),
+        };
+        let Some(extracted) = extracted else {
             return Ok(abstention(0.0));
         };
         let support = support(&asked, &scored, &extracted);
@@ -106,6 +124,30 @@ impl ExtractiveAnswerer {
             return Ok(abstention(support));
         }
         Ok(answer_from(extracted, &scored, support))
+    }
+
+    /// Every answer that is considered for a packet.
+    ///
+    /// # Errors
+    /// As [`ExtractiveAnswerer::answer_now`].
+    pub fn readings(&self, packet: &Packet) -> Result<Vec<AnswerReading>, AnswerError> {
+        let asked = Asked::new(&packet.query);
+        let scored = self.scored(&asked, packet)?;
+        let input = Input { asked: &asked, scored: &scored, config: &self.config };
+        let readings = choice::readings(input).into_iter();
+        Ok(readings.map(|r| AnswerReading { text: r.answer.text, features: r.features }).collect())
+    }
+
+    /// The sentences of a packet, best first.
+    fn scored<'p>(&self, asked: &Asked<'_>, packet: &'p Packet) -> Result<Vec<Scored<'p>>, AnswerError> {
+        let weights = &self.config.weights;
+        let mut scored = score_all(asked, candidates(packet), weights);
+        if let Some(embedder) = &self.embedder {
+            scored.truncate(self.config.max_compared);
+            let similarities = similarities(&**embedder, &packet.query.text, &scored)?;
+            add_similarities(&mut scored, &similarities, weights);
+        }
+        Ok(scored)
     }
 }
 

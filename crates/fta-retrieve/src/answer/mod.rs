@@ -2,6 +2,7 @@
 
 mod asked;
 mod candidate;
+mod choice;
 mod date_text;
 mod extractive;
 mod kinds;
@@ -15,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::Packet;
 
+pub use choice::{FEATURES, N_FEATURES, default_weights};
 pub use date_text::{DateStyle, date_answer};
-pub use extractive::{ExtractiveAnswerer, ExtractiveConfig};
+pub use extractive::{AnswerReading, ExtractiveAnswerer, ExtractiveConfig};
 pub use score::ScoreWeights;
 
 /// A turn, by session and index.

@@ -66,6 +66,11 @@ impl<'a> Marked<'a> {
         &self.text[self.tokens[i].end..end]
     }
 
+    /// Whether any word repeats the question.
+    pub(super) fn repeats_anything(&self) -> bool {
+        self.matched.contains(&true)
+    }
+
     /// Whether a new clause begins after token `i`.
     fn breaks_after(&self, i: usize) -> bool {
         let gap = self.gap(i);
