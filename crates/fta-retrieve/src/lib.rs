@@ -19,8 +19,9 @@ pub mod views;
 mod words;
 
 pub use answer::{
-    Answer, AnswerError, AnswerReading, Answerer, DateStyle, ExtractiveAnswerer, ExtractiveConfig, FEATURES,
-    N_FEATURES, NOT_MENTIONED, ScoreWeights, TurnRef, date_answer, default_weights,
+    Answer, AnswerError, AnswerReading, Answerer, DateStyle, EvidenceWeights, ExtractiveAnswerer,
+    ExtractiveConfig, FEATURES, N_FEATURES, NOT_MENTIONED, ScoreWeights, TurnRef, date_answer,
+    default_weights,
 };
 pub use assemble::{assemble, source_turns};
 pub use config::{Boosts, RetrievalConfig, SourceScope, ViewWeights};

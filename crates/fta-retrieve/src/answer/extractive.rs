@@ -13,6 +13,7 @@ use super::{
     candidate::candidates,
     choice::{self, N_FEATURES, default_weights},
     date_text::DateStyle,
+    evidence::{EvidenceWeights, confidence},
     kinds::{self, Extracted, Input},
     score::{ScoreWeights, Scored, add_similarities, score_all},
 };
@@ -23,11 +24,11 @@ use crate::packet::Packet;
 pub struct ExtractiveConfig {
     /// Weights of a sentence's score.
     pub weights: ScoreWeights,
-    /// Support below which it abstains, in `[0, 1]`; 0 never abstains for weak evidence.
-    pub min_support: f32,
-    /// It abstains when evidence that others gave about themselves supports the question by this much more than
-    /// evidence about the person asked about; above 1 it never does.
-    pub max_foreign_lead: f32,
+    /// Probability that the packet answers below which it abstains, in `[0, 1]`; 0 abstains only from answers whose form
+    /// rules them out.
+    pub min_confidence: f32,
+    /// How that probability is made.
+    pub evidence: EvidenceWeights,
     /// How many sentences are compared with the question by embedding; the rest do not answer.
     pub max_compared: usize,
     /// How far below the best sentence one may score and still give the answer.
@@ -57,8 +58,8 @@ impl Default for ExtractiveConfig {
     fn default() -> Self {
         Self {
             weights: ScoreWeights::default(),
-            min_support: 0.38,
-            max_foreign_lead: 0.0,
+            min_confidence: 0.5,
+            evidence: EvidenceWeights::default(),
             max_compared: 20,
             lead_margin: 0.4,
             max_leading: 6,
@@ -73,8 +74,8 @@ impl Default for ExtractiveConfig {
 
 /// Answers with the shortest span or date of the packet's sentences: offline, deterministic, English.
 ///
-/// Every word of an answer was said, but for dates, "Yes", "No" and whose sister it is. Abstains when no sentence is
-/// near enough to the question, or when only others said such a thing of themselves.
+/// Every word of an answer was said, but for dates, "Yes", "No" and whose sister it is. Abstains when it is likelier that
+/// nothing was said about it: no sentence is near the question, or only others said such a thing of themselves.
 pub struct ExtractiveAnswerer {
     config: ExtractiveConfig,
     embedder: Option<Arc<dyn Embedder>>,
@@ -112,18 +113,18 @@ impl ExtractiveAnswerer {
         let asked = Asked::new(&packet.query);
         let scored = self.scored(&asked, packet)?;
         let input = Input { asked: &asked, scored: &scored, config: &self.config };
-        let extracted = match &self.config.choice {
+        let chosen = match &self.config.choice {
             Some(weights) => choice::choose(input, weights),
-            None => kinds::extract(input),
+            None => kinds::extract(input).map(|extracted| (extracted, 0.0)),
         };
-        let Some(extracted) = extracted else {
+        let Some((extracted, score)) = chosen else {
             return Ok(abstention(0.0));
         };
-        let support = support(&asked, &scored, &extracted);
-        if support < self.config.min_support || foreign_lead(&scored) > self.config.max_foreign_lead {
-            return Ok(abstention(support));
+        let confidence = confidence(&asked, &scored, (&extracted, score), &self.config.evidence);
+        if extracted.certainty <= 0.0 || confidence < self.config.min_confidence {
+            return Ok(abstention(confidence));
         }
-        Ok(answer_from(extracted, &scored, support))
+        Ok(answer_from(extracted, &scored, confidence))
     }
 
     /// Every answer that is considered for a packet.
@@ -151,44 +152,6 @@ impl ExtractiveAnswerer {
     }
 }
 
-/// How far the evidence used speaks to the question and about the person asked about, in `[0, 1]`.
-///
-/// Nothing supports the answer when names or the thing named in the question occur nowhere near the evidence.
-fn support(asked: &Asked<'_>, scored: &[Scored<'_>], extracted: &Extracted) -> f32 {
-    if extracted.certainty <= 0.0 {
-        return 0.0;
-    }
-    let unknown = asked.unknown(scored.iter().map(|s| &s.candidate));
-    let best = extracted
-        .used
-        .iter()
-        .filter_map(|&i| scored.get(i))
-        // Nobody has a name for what the question names.
-        .filter(|s| !(asked.wants_name() && s.covered < 0.1))
-        .map(|s| {
-            let similar = s.similarity.map_or(0.6 * s.covered, |x| (x - 0.2).max(0.0));
-            // A sentence that repeats nothing must be very near.
-            let similar = if s.covered < 0.1 { 0.6 * similar } else { similar };
-            let about = if asked.query.speakers.is_empty() { 0.9 } else { 0.4 + 0.6 * s.speaker };
-            let told = if s.reply { 0.6 } else { 1.0 };
-            (0.55 * s.covered + 0.9 * similar) * about * told
-        })
-        .fold(0.0_f32, f32::max);
-    (best * (1.0 - 0.6 * unknown)).clamp(0.0, 1.0)
-}
-
-/// By how much the best evidence that others gave about themselves beats the best about the person asked about.
-fn foreign_lead(scored: &[Scored<'_>]) -> f32 {
-    let best = |own: bool| {
-        scored
-            .iter()
-            .filter(|s| (s.speaker >= 0.5) == own && !s.candidate.is_question())
-            .map(|s| s.topical)
-            .fold(0.0_f32, f32::max)
-    };
-    best(false) - best(true)
-}
-
 /// Cosine of each candidate with the query text.
 fn similarities(
     embedder: &dyn Embedder,
@@ -206,11 +169,16 @@ fn similarities(
     Ok(rows.rows().skip(1).map(|row| row.iter().zip(question).map(|(a, b)| a * b).sum()).collect())
 }
 
-fn abstention(support: f32) -> Answer {
-    Answer { text: NOT_MENTIONED.to_owned(), abstained: true, confidence: 1.0 - support, ..Answer::default() }
+fn abstention(confidence: f32) -> Answer {
+    Answer {
+        text: NOT_MENTIONED.to_owned(),
+        abstained: true,
+        confidence: 1.0 - confidence,
+        ..Answer::default()
+    }
 }
 
-fn answer_from(extracted: Extracted, scored: &[Scored<'_>], support: f32) -> Answer {
+fn answer_from(extracted: Extracted, scored: &[Scored<'_>], confidence: f32) -> Answer {
     let mut units: Vec<UnitId> = Vec::new();
     let mut evidence: Vec<TurnRef> = Vec::new();
     for candidate in extracted.used.iter().filter_map(|&i| scored.get(i)).map(|s| &s.candidate) {
@@ -227,7 +195,6 @@ fn answer_from(extracted: Extracted, scored: &[Scored<'_>], support: f32) -> Ans
             evidence.push(reference);
         }
     }
-    let confidence = (support * extracted.certainty).clamp(0.0, 1.0);
     Answer { text: extracted.text, abstained: false, confidence, units, evidence, time: extracted.time }
 }
 

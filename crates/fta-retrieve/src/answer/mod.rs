@@ -4,6 +4,7 @@ mod asked;
 mod candidate;
 mod choice;
 mod date_text;
+mod evidence;
 mod extractive;
 mod kinds;
 mod score;
@@ -18,6 +19,7 @@ use crate::packet::Packet;
 
 pub use choice::{FEATURES, N_FEATURES, default_weights};
 pub use date_text::{DateStyle, date_answer};
+pub use evidence::EvidenceWeights;
 pub use extractive::{AnswerReading, ExtractiveAnswerer, ExtractiveConfig};
 pub use score::ScoreWeights;
 

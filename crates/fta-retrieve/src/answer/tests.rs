@@ -496,7 +496,7 @@ mod properties {
             question in question(),
             lines in prop::collection::vec(line(), 0..8),
             quote in (0_u32..20, 0_u32..99, 0_u32..99),
-            min_support in 0.0_f32..0.6,
+            min_confidence in 0.0_f32..0.6,
         ) {
             let lines: Vec<(&str, &str)> = lines.iter().map(|(s, t)| (s.as_str(), t.as_str())).collect();
             let mut packet = packet(&question, &[(DAY, &lines)]);
@@ -504,7 +504,7 @@ mod properties {
                 first.unit.evidence.quotes = vec![Quote { turn: quote.0, start: quote.1, end: quote.2 }];
                 first.score.total = f32::NAN;
             }
-            let config = ExtractiveConfig { min_support, ..ExtractiveConfig::default() };
+            let config = ExtractiveConfig { min_confidence, ..ExtractiveConfig::default() };
             let answerer = ExtractiveAnswerer::new(config, None);
             let got = answerer.answer_now(&packet).expect("no embedder can fail");
             prop_assert!(!got.text.trim().is_empty());

@@ -14,9 +14,9 @@ fn score(features: &[f32; N_FEATURES], weights: &[f32; N_FEATURES]) -> f32 {
     features.iter().zip(weights).map(|(value, weight)| value * weight).sum()
 }
 
-/// The reading that the weights put first; `None` without readings. Of equals the earlier, which is of the better
-/// sentence.
-pub(super) fn choose(input: Input<'_, '_>, weights: &[f32; N_FEATURES]) -> Option<Extracted> {
+/// The reading that the weights put first and its score; `None` without readings. Of equals the earlier, which is of the
+/// better sentence.
+pub(super) fn choose(input: Input<'_, '_>, weights: &[f32; N_FEATURES]) -> Option<(Extracted, f32)> {
     let mut best: Option<(f32, Reading)> = None;
     for reading in readings(input) {
         let score = score(&reading.features, weights);
@@ -24,5 +24,5 @@ pub(super) fn choose(input: Input<'_, '_>, weights: &[f32; N_FEATURES]) -> Optio
             best = Some((score, reading));
         }
     }
-    best.map(|(_, reading)| reading.answer)
+    best.map(|(score, reading)| (reading.answer, score))
 }
