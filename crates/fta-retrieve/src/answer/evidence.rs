@@ -81,8 +81,13 @@ pub(super) fn confidence(
         + weights.foreign_similarity * most(false, &similarity)
         + weights.choice * choice
         + weights.bias;
-    1.0 / (1.0 + (-sum).exp())
+    let probability = 1.0 / (1.0 + (-sum).exp());
+    // LoCoMo asks about what was talked of; a thing that nobody ever named was too seldom there to be learned from.
+    if unknown >= ALL_UNKNOWN { 0.6 * probability } else { probability }
 }
+
+/// [`Asked::unknown`] of a question none of whose things, or none of whose names, occurs.
+const ALL_UNKNOWN: f32 = 0.6;
 
 /// Similarity with the question; without an embedder what it repeats stands in.
 fn similarity(scored: &Scored<'_>) -> f32 {
