@@ -61,7 +61,7 @@ impl MemoryConfig {
             retrieval.candidates.to_string(),
             "at least 1",
         )?;
-        let weights = [retrieval.views.rho, retrieval.views.sentence, retrieval.views.context];
+        let weights = [retrieval.views.rho, retrieval.views.sentence];
         check(
             weights.iter().all(|w| w.is_finite() && *w >= 0.0) && weights.iter().sum::<f32>() > 0.0,
             "retrieval.views",

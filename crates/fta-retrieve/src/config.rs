@@ -10,15 +10,13 @@ use crate::{cue::CueWeights, packet::PacketStyle};
 pub struct ViewWeights {
     /// The structured retrieval text `rho(m)`: the only view of the paper.
     pub rho: f32,
-    /// The best sentence of the evidence.
+    /// The best sentence, or the picture, of the turn in which the claim was said.
     pub sentence: f32,
-    /// The evidence with what was said just before.
-    pub context: f32,
 }
 
 impl Default for ViewWeights {
     fn default() -> Self {
-        Self { rho: 1.0, sentence: 0.0, context: 0.0 }
+        Self { rho: 1.0, sentence: 0.0 }
     }
 }
 
@@ -124,16 +122,16 @@ impl RetrievalConfig {
             lambda: 1.0,
             tau: 0.0,
             k: 25,
-            views: ViewWeights { rho: 0.3, sentence: 0.48, context: 0.22 },
+            views: ViewWeights { rho: 0.42, sentence: 0.58 },
             boosts: Boosts {
-                lexical: 0.17,
-                lexical_window: 0.42,
-                time: 0.38,
-                situation: 0.16,
-                speaker: 0.27,
-                adjacency: 0.11,
+                lexical: 0.18,
+                lexical_window: 0.47,
+                time: 0.41,
+                situation: 0.17,
+                speaker: 0.29,
+                adjacency: 0.12,
                 second_adjacency: 0.23,
-                session: 0.45,
+                session: 0.46,
             },
             source: SourceScope::Quoted,
             source_in_budget: SourceScope::Said,

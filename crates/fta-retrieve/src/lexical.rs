@@ -25,11 +25,15 @@ const STOP_WORDS: &[&str] = &[
 /// Stems of the content words of a text, in order, lower-cased; stop words are left out.
 pub fn stems(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
+    content_words(text).map(|word| stemmer.stem(&word).into_owned()).collect()
+}
+
+/// Content words of a text, in order, lower-cased.
+fn content_words(text: &str) -> impl Iterator<Item = String> {
     text.unicode_words()
-        .flat_map(|word| word.split(['\'', '’', '.']).map(str::to_lowercase).collect::<Vec<_>>())
+        .flat_map(|word| word.split(['\'', '’', '.']))
+        .map(str::to_lowercase)
         .filter(|word| !word.is_empty() && STOP_WORDS.binary_search(&word.as_str()).is_err())
-        .map(|word| stemmer.stem(&word).into_owned())
-        .collect()
 }
 
 #[derive(Debug, Clone)]
@@ -43,7 +47,10 @@ struct Document {
 /// A BM25 index of units.
 #[derive(Debug, Default, Clone)]
 pub struct Bm25 {
+    /// Stem to term.
     vocabulary: HashMap<String, u32>,
+    /// Word to term: a word is stemmed once and stands in many documents.
+    words: HashMap<String, u32>,
     /// Term to places of documents, with the term's frequency.
     postings: Vec<Vec<(u32, u32)>>,
     /// By place; a place that was given up is `None` until it is taken again.
@@ -59,12 +66,12 @@ impl Bm25 {
         self.remove(id);
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut length = 0;
-        for stem in stems(text) {
-            let next = self.vocabulary.len() as u32;
-            let term = *self.vocabulary.entry(stem).or_insert(next);
-            if term as usize == self.postings.len() {
-                self.postings.push(Vec::new());
-            }
+        let stemmer = Stemmer::create(Algorithm::English);
+        for word in content_words(text) {
+            let term = match self.words.get(&word) {
+                Some(&term) => term,
+                None => self.learn(word, &stemmer),
+            };
             *counts.entry(term).or_default() += 1;
             length += 1;
         }
@@ -79,6 +86,17 @@ impl Bm25 {
             None => self.documents.push(document),
         }
         self.place_of.insert(id, place);
+    }
+
+    /// The term of a word that was not seen before.
+    fn learn(&mut self, word: String, stemmer: &Stemmer) -> u32 {
+        let next = self.vocabulary.len() as u32;
+        let term = *self.vocabulary.entry(stemmer.stem(&word).into_owned()).or_insert(next);
+        if term as usize == self.postings.len() {
+            self.postings.push(Vec::new());
+        }
+        self.words.insert(word, term);
+        term
     }
 
     /// Removes a document, if it is there.

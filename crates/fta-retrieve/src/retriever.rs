@@ -12,7 +12,7 @@ use crate::{
     cue::{CueScore, cue_score},
     packet::UnitScore,
     query::Query,
-    views::{CONTEXT, FIRST_SENTENCE, RHO, View, claim_turn, most_views, unit_view, vector_id},
+    views::{FIRST_SENTENCE, RHO, View, claim_turn, most_views, unit_view, vector_id},
 };
 
 /// A unit and its score.
@@ -28,7 +28,6 @@ pub struct Ranked {
 #[derive(Debug, Clone, Copy, Default)]
 struct ViewScores {
     rho: Option<f32>,
-    context: Option<f32>,
     sentence: Option<f32>,
 }
 
@@ -120,7 +119,6 @@ fn similarities(
         let scores = similarities.entry(id).or_default();
         let slot = match view {
             RHO => &mut scores.rho,
-            CONTEXT => &mut scores.context,
             sentence if corpus.unit(id).is_some_and(|unit| is_claim_view(unit, sentence)) => {
                 &mut scores.sentence
             }
@@ -134,18 +132,17 @@ fn similarities(
     Ok(similarities)
 }
 
-/// Whether a sentence view is of the turn in which the claim was said: the question that it answers is near whatever asks
-/// the same, and so would be every answer to it.
+/// Whether a view is of a sentence or picture of the turn in which the claim was said; older memories hold others too.
 fn is_claim_view(unit: &Unit, view: View) -> bool {
-    let quote = unit.evidence.quotes.get(usize::from(view - FIRST_SENTENCE));
+    let Some(place) = view.checked_sub(FIRST_SENTENCE) else { return false };
+    let quote = unit.evidence.quotes.get(usize::from(place));
     quote.is_none_or(|quote| quote.turn == claim_turn(unit))
 }
 
 /// `s_emb`: the views that the unit has, weighted; a missing view leaves its weight to the others.
 fn blend(views: &ViewScores, config: &RetrievalConfig) -> f32 {
     let weights = &config.views;
-    let pairs =
-        [(views.rho, weights.rho), (views.context, weights.context), (views.sentence, weights.sentence)];
+    let pairs = [(views.rho, weights.rho), (views.sentence, weights.sentence)];
     let (mut sum, mut mass) = (0.0, 0.0);
     for (score, weight) in pairs {
         if let Some(score) = score {
@@ -231,7 +228,7 @@ mod tests {
             (2, RHO, [0.8, 0.6]),
             (3, RHO, [0.28, 0.96]),
             (4, RHO, [0.28, 0.96]),
-            (2, CONTEXT, [1.0, 0.0]),
+            (2, FIRST_SENTENCE, [1.0, 0.0]),
         ]);
         let named = Query { speakers: vec!["Ada".to_owned()], ..Query::default() };
         let config = RetrievalConfig::es_memeval();
@@ -259,7 +256,7 @@ mod tests {
             (2, RHO, [0.6, 0.8]),
         ]);
         let config = RetrievalConfig {
-            views: crate::ViewWeights { rho: 1.0, sentence: 3.0, context: 5.0 },
+            views: crate::ViewWeights { rho: 1.0, sentence: 3.0 },
             ..RetrievalConfig::es_memeval()
         };
         // The best sentence counts: (0.6 + 3 * 0.96) / 4.
@@ -305,7 +302,7 @@ mod tests {
         let mut index = ExactIndex::new(2).unwrap();
         let ids = [RHO, FIRST_SENTENCE, FIRST_SENTENCE + 1].map(|view| vector_id(UnitId(1), view));
         index.add(&ids, &[0.0, 1.0, 1.0, 0.0, 0.6, 0.8]).unwrap();
-        let views = crate::ViewWeights { rho: 1.0, sentence: 1.0, context: 0.0 };
+        let views = crate::ViewWeights { rho: 1.0, sentence: 1.0 };
         let config = RetrievalConfig { views, tau: 0.0, ..RetrievalConfig::es_memeval() };
         assert_eq!(totals(&Query::default(), &(corpus, index), &config), [(1, 0.3)]);
     }

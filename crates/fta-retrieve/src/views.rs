@@ -8,17 +8,13 @@ pub type View = u16;
 
 /// `rho(m)`: the structured retrieval text of section 6.
 pub const RHO: View = 0;
-/// The quoted turns with the turn just before them.
-pub const CONTEXT: View = 1;
-/// First of the sentence views: `FIRST_SENTENCE + i` is the `i`-th quote.
+/// First of the sentence views: `FIRST_SENTENCE + i` is the `i`-th quote. View 1 was that of the turns around a unit; memories
+/// of version 0.1 may still hold it, and it is looked at no more.
 pub const FIRST_SENTENCE: View = 2;
-/// Most sentence views of a unit; later sentences are reached through the context view.
+/// Most sentence views of a unit; later sentences are reached through the retrieval text.
 pub const MAX_SENTENCES: usize = 24;
 /// One past the highest view: sentences and one caption.
 pub const MAX_VIEWS: View = FIRST_SENTENCE + MAX_SENTENCES as View + 1;
-
-/// Bytes of the turn before that go into the context view: its end, where a question stands.
-const CONTEXT_BEFORE: usize = 600;
 
 /// Key of a view in a vector index: below `2^63` for unit ids below `2^47`.
 pub fn vector_id(unit: UnitId, view: View) -> u64 {
@@ -53,13 +49,14 @@ pub fn view_texts(unit: &Unit, session: &Session) -> Vec<ViewText> {
     let mut views = vec![ViewText { view: RHO, text: retrieval_text(unit) }];
     if unit.provenance.corrected_at.is_some() {
         // The person's words count, not those that were corrected.
-        views.push(ViewText { view: CONTEXT, text: unit.fact.claim.clone() });
         views.push(ViewText { view: FIRST_SENTENCE, text: unit.fact.claim.clone() });
         return views;
     }
-    views.push(ViewText { view: CONTEXT, text: context_text(unit, session) });
+    let said_in = claim_turn(unit);
     for (i, quote) in unit.evidence.quotes.iter().take(MAX_SENTENCES).enumerate() {
-        if let Some(turn) = session.turns.get(quote.turn as usize)
+        // The question that a claim answers is near whatever asks the same, and so would be every answer to it.
+        if quote.turn == said_in
+            && let Some(turn) = session.turns.get(quote.turn as usize)
             && let Some(text) = turn.text.get(quote.start as usize..quote.end as usize)
         {
             views.push(ViewText { view: FIRST_SENTENCE + i as View, text: text.trim().to_owned() });
@@ -92,19 +89,6 @@ pub fn retrieval_text(unit: &Unit) -> String {
     }
     add(" | feels ", &unit.affect.emotions.join(", "));
     add(" | about ", &unit.fact.participants.join(", "));
-    text
-}
-
-fn context_text(unit: &Unit, session: &Session) -> String {
-    let mut text = String::new();
-    if let Some(first) = quoted_turns(unit, session).first()
-        && first.index > 0
-        && let Some(before) = session.turns.get(first.index as usize - 1)
-    {
-        text.push_str(tail(&before.text, CONTEXT_BEFORE));
-        text.push('\n');
-    }
-    text.push_str(&quoted_text(unit, session));
     text
 }
 
@@ -168,11 +152,11 @@ mod tests {
     use crate::fixture::{quote, session, unit};
 
     #[test]
-    fn a_unit_has_its_retrieval_text_its_context_and_its_sentences() {
+    fn a_unit_has_its_retrieval_text_and_its_sentences() {
         let mut stored = session("s1", 4, &["Where did you row?", "To the island. It took an hour."]);
         stored.session.turns[1].caption = Some("a red boat".to_owned());
         let mut unit = unit(1, &stored, 1);
-        unit.evidence.quotes = vec![quote(1, 0, 14), quote(1, 15, 31)];
+        unit.evidence.quotes = vec![quote(0, 0, 18), quote(1, 0, 14), quote(1, 15, 31)];
         unit.affect.emotions = vec!["joy".to_owned()];
         let views = view_texts(&unit, &stored.session);
         let texts: Vec<(View, &str)> = views.iter().map(|v| (v.view, v.text.as_str())).collect();
@@ -180,10 +164,9 @@ mod tests {
             texts,
             [
                 (RHO, "Bo: To the island. It took an hour. | said 2024-01-04 | feels joy | about Bo"),
-                (CONTEXT, "Where did you row?\nBo: To the island. It took an hour. [a red boat]\n"),
-                (FIRST_SENTENCE, "To the island."),
-                (FIRST_SENTENCE + 1, "It took an hour."),
-                (FIRST_SENTENCE + 2, "a red boat"),
+                (FIRST_SENTENCE + 1, "To the island."),
+                (FIRST_SENTENCE + 2, "It took an hour."),
+                (FIRST_SENTENCE + 3, "a red boat"),
             ]
         );
     }
@@ -195,7 +178,7 @@ mod tests {
         unit.fact.claim = "Ada swam there.".to_owned();
         unit.provenance.corrected_at = unit.time.said_at;
         let views = view_texts(&unit, &stored.session);
-        assert!(views.len() == 3 && views.iter().all(|v| !v.text.contains("rowed")), "{views:?}");
+        assert!(views.len() == 2 && views.iter().all(|v| !v.text.contains("rowed")), "{views:?}");
         assert!(views.iter().all(|v| v.view < most_views(&unit)));
     }
 

@@ -1,7 +1,8 @@
 //! Words of English text, as the rules for links and longitudinal memory compare them.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    cell::RefCell,
+    collections::{BTreeSet, HashMap, HashSet},
     sync::LazyLock,
 };
 
@@ -34,6 +35,8 @@ const DENIAL_REACH: usize = 3;
 pub(crate) struct Reading {
     /// Lower-case words with one space before and after each, so that `" word "` finds whole words.
     pub(crate) words: String,
+    /// The same words, each once.
+    distinct: HashSet<String>,
     /// Stems of the words that say what it is about; names left out, numbers too.
     pub(crate) content: BTreeSet<String>,
     /// Numbers with the stem of the word after each: `("3", "brother")`.
@@ -46,6 +49,26 @@ pub(crate) struct Reading {
     pub(crate) asks: bool,
 }
 
+/// The stem of a lower-case word. Linking reads each unit with each of its neighbours, so stems are remembered.
+fn stem(word: &str) -> String {
+    /// Words remembered by a thread, at most: more than a person uses.
+    const MOST: usize = 50_000;
+    thread_local! {
+        static STEMS: RefCell<HashMap<String, String>> = RefCell::default();
+    }
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return stem.clone();
+        }
+        if stems.len() == MOST {
+            stems.clear();
+        }
+        let stem = Stemmer::create(Algorithm::English).stem(word).into_owned();
+        stems.insert(word.to_owned(), stem.clone());
+        stem
+    })
+}
+
 impl Reading {
     /// Takes `text` apart; words of `names` are not content, since people and not topics share them.
     pub(crate) fn new<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
@@ -55,16 +78,16 @@ impl Reading {
             .into_iter()
             .flat_map(|n| n.to_lowercase().unicode_words().map(str::to_owned).collect::<Vec<_>>())
             .collect();
-        let stemmer = Stemmer::create(Algorithm::English);
         let mut reading = Self { asks: lower.trim_end().ends_with('?'), ..Self::default() };
         reading.words.push(' ');
         let mut denial = None;
         for (position, token) in tokens.iter().enumerate() {
             reading.words.push_str(token);
             reading.words.push(' ');
+            reading.distinct.insert((*token).to_owned());
             let bare = token.strip_suffix("'s").unwrap_or(token);
             if let Some(number) = number(bare) {
-                let next = tokens.get(position + 1).map(|t| stemmer.stem(t).into_owned()).unwrap_or_default();
+                let next = tokens.get(position + 1).map(|t| stem(t)).unwrap_or_default();
                 reading.numbers.insert((number, next));
             } else if bare.ends_with("n't")
                 || matches!(bare, "not" | "never" | "no" | "nobody" | "nothing" | "cannot")
@@ -72,7 +95,7 @@ impl Reading {
                 reading.negated = true;
                 denial = Some(position);
             } else if !bare.contains('\'') && !is_stopword(bare) && !names.contains(bare) {
-                let stem = stemmer.stem(bare).into_owned();
+                let stem = stem(bare);
                 if denial.is_some_and(|at| position <= at + DENIAL_REACH) {
                     reading.denied.insert(stem.clone());
                 }
@@ -84,7 +107,14 @@ impl Reading {
 
     /// Whether one of the words or phrases (lower case) occurs.
     pub(crate) fn has_any(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| self.words.contains(&format!(" {phrase} ")))
+        let whole = |phrase: &&str| {
+            if phrase.contains(' ') {
+                self.words.contains(&format!(" {phrase} "))
+            } else {
+                self.distinct.contains(*phrase)
+            }
+        };
+        phrases.iter().any(whole)
     }
 
     /// Number of content stems that both have.
