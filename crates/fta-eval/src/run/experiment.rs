@@ -197,6 +197,7 @@ macro_rules! built_in {
 built_in!(
     "main",
     "retrieval",
+    "ideas",
     "answer-tokens",
     "granularity",
     "windows",

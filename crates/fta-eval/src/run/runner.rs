@@ -28,6 +28,8 @@ use crate::{
     systems::{Asked, Budget, ByModel, Context, MemorySystem, Parts, StandIn, SystemError},
 };
 
+/// Items of a context within a token budget, at most: so many that the budget decides.
+const WITHIN_BUDGET: usize = 256;
 /// Items of a record whose text is kept to read, and characters of it.
 const SHOWN: (usize, usize) = (10, 240);
 
@@ -262,8 +264,7 @@ impl Shared {
         let asked = Asked { text: &question.text, asked_at: question.asked_at };
         let mut within = Vec::new();
         for &budget in &experiment.tokens {
-            // So many items that the budget decides.
-            let budget = Budget { items: Some(64), tokens: Some(budget) };
+            let budget = Budget { items: Some(WITHIN_BUDGET), tokens: Some(budget) };
             within.push((budget.tokens, system.context(&asked, budget).await.map_err(failed)?));
         }
         // What a question costs is what its answer costs, not what measuring its contexts does.

@@ -128,6 +128,7 @@ impl FtaSettings {
             overlay("fta", "retrieval", &self.preset.retrieval(), &self.retrieval)?;
         if self.is_without(Without::Time) || self.is_without(Without::Dates) {
             retrieval.cues.time = 0.0;
+            retrieval.boosts.time = 0.0;
         }
         if self.is_without(Without::Affect) {
             retrieval.cues.affect = 0.0;
@@ -137,6 +138,8 @@ impl FtaSettings {
         }
         if self.is_without(Without::Cues) {
             retrieval.lambda = 1.0;
+            retrieval.boosts.time = 0.0;
+            retrieval.boosts.situation = 0.0;
         }
         if self.is_without(Without::Auxiliary) {
             retrieval.background = 0;

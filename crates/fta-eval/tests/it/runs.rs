@@ -97,18 +97,7 @@ fn two_runs_are_compared() {
 #[test]
 fn every_experiment_runs_to_its_end() {
     let bench = Bench::new(3, 4);
-    for experiment in [
-        "main",
-        "retrieval",
-        "answer-tokens",
-        "granularity",
-        "windows",
-        "k-sweep",
-        "ablations",
-        "density",
-        "bootstrap",
-        "audit",
-    ] {
+    for (experiment, _) in fta_eval::run::EXPERIMENTS {
         let output = good(&mut bench.run_with_cache(experiment, experiment));
         let tables = String::from_utf8(output.stdout).unwrap();
         assert!(tables.contains('|'), "{experiment}: {tables}");

@@ -32,14 +32,14 @@ pub struct EvidenceWeights {
 impl Default for EvidenceWeights {
     fn default() -> Self {
         Self {
-            used: 2.77,
-            best: -2.39,
-            own_covered: 4.36,
-            foreign_covered: -3.24,
-            own_similarity: 5.61,
-            foreign_similarity: -2.81,
-            choice: 0.55,
-            bias: -3.85,
+            used: 3.07,
+            best: -2.45,
+            own_covered: 4.41,
+            foreign_covered: -3.56,
+            own_similarity: 5.18,
+            foreign_similarity: -2.67,
+            choice: 0.59,
+            bias: -3.69,
         }
     }
 }

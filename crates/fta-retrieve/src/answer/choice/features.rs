@@ -12,7 +12,7 @@ macro_rules! features {
         /// How many features a reading has.
         pub const N_FEATURES: usize = [$(Feature::$name),+].len();
 
-        /// The weights that come with the crate, by [`FEATURES`]: learned by `cargo xtask bench choice` (decision 18).
+        /// The weights that come with the crate, by [`FEATURES`]: decision 18 says how they were learned.
         pub const fn default_weights() -> [f32; N_FEATURES] {
             [$($weight),+]
         }
@@ -21,85 +21,85 @@ macro_rules! features {
 
 features! {
     /// Of the sentence: how far its score is below the best one's; negative.
-    Gap = 1.28,
+    Gap = 1.38,
     /// It scores best.
-    First = -0.54,
+    First = -0.66,
     /// It scores second.
-    Second = -0.05,
+    Second = -0.18,
     /// Share of the question's content that it repeats.
-    Covered = -0.07,
+    Covered = -0.19,
     /// Cosine with the question.
-    Similarity = 0.32,
+    Similarity = 0.49,
     /// How it stands to the person asked about.
-    Speaker = -0.05,
+    Speaker = -0.11,
     /// Place of its unit, falling with the rank.
-    UnitRank = 0.57,
+    UnitRank = 0.56,
     /// It only answers what the other told.
-    Reply = 0.47,
+    Reply = 0.53,
     /// It asks.
-    Question = 0.44,
+    Question = 0.46,
     /// Its unit's claim rests on it.
-    Quoted = 0.0,
+    Quoted = -0.04,
     /// It is in a turn right after a question of the other.
     AnswersQuestion = 0.03,
     /// It is the first of its turn.
-    OpensTurn = 0.13,
+    OpensTurn = 0.11,
     /// It repeats no word of the question.
-    NothingRepeated = 0.15,
+    NothingRepeated = 0.19,
     /// Of the answer: one word.
-    Words1 = -0.55,
+    Words1 = -0.6,
     /// Two words.
-    Words2 = -0.27,
+    Words2 = -0.28,
     /// Three words.
-    Words3 = 0.18,
+    Words3 = 0.17,
     /// Four or five words.
-    Words4 = -0.18,
+    Words4 = -0.15,
     /// Six to eight words.
-    Words6 = 0.06,
+    Words6 = 0.1,
     /// Nine to twelve words.
-    Words9 = 0.26,
+    Words9 = 0.27,
     /// More words.
-    Words13 = 0.51,
+    Words13 = 0.5,
     /// Share of function words.
-    StopShare = -0.7,
+    StopShare = -0.52,
     /// Share of words that the question has.
-    Repeats = -0.4,
+    Repeats = -0.28,
     /// A name inside.
-    Name = 0.22,
+    Name = 0.23,
     /// A number inside.
-    Number = 0.4,
+    Number = 0.37,
     /// It is a title or name that the sentence gives.
-    Title = 0.35,
+    Title = 0.4,
     /// A word of the first person inside.
-    FirstPerson = -0.25,
+    FirstPerson = -0.24,
     /// A word of the second person inside.
-    SecondPerson = -0.08,
+    SecondPerson = -0.21,
     /// A negation inside.
-    Negation = -0.27,
+    Negation = -0.2,
     /// Praise or filler inside.
-    Filler = -0.3,
+    Filler = -0.35,
     /// It is the clause that tells.
-    Clause = 0.65,
+    Clause = 0.6,
     /// It is the object of the question's verb.
-    Object = 0.36,
+    Object = 0.3,
     /// It is the place that the sentence names.
-    Place = -0.73,
+    Place = -0.69,
     /// Rarity of its words among the leading sentences.
-    Rarity = -1.01,
+    Rarity = -0.91,
     /// Share of the other leading sentences that have its words.
-    Votes = -0.93,
+    Votes = -0.87,
     /// A kind of the wanted thing inside.
-    KindOfWanted = 0.64,
+    KindOfWanted = 0.62,
     /// The wanted thing itself inside.
-    Wanted = 0.17,
+    Wanted = 0.19,
     /// It is what the rules of the kind of answer find in the sentence.
-    ByKind = 0.28,
+    ByKind = 0.21,
     /// How sure the rules are of it.
-    Certainty = 2.57,
+    Certainty = 2.68,
     /// Overlap with what the rules of the kind find in all sentences together.
-    OverlapTogether = 0.83,
+    OverlapTogether = 0.91,
     /// It is that answer itself.
-    Together = -0.91,
+    Together = -0.81,
 }
 
 /// Sets features by name.
