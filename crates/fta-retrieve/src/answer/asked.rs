@@ -166,6 +166,8 @@ fn wanted_stems(question: &[String], speakers: &[String]) -> Vec<String> {
         .filter(|w| !words::is_stop(w) && !only_asks(w))
         .filter(|w| !speakers.iter().any(|s| is_name_of(w, s)))
         .map(|w| words::stem(w))
+        // "Which birds sing": without an auxiliary what follows the noun is its verb.
+        .take(if question.iter().any(|w| words::is_auxiliary(w)) { 7 } else { 1 })
         .collect()
 }
 
@@ -177,14 +179,22 @@ fn verb_stem(question: &[String], speakers: &[String]) -> Option<String> {
     let auxiliary = (at + 1..question.len().min(at + 7)).find(|&i| words::is_auxiliary(&question[i]));
     let from = auxiliary.map_or(at + 1, |i| i + 1);
     let copula = auxiliary.is_some_and(|i| matches!(question[i].as_str(), "is" | "are" | "was" | "were"));
+    // "What did Nora do to sleep better" asks for the deed: no verb of the question stands before it.
+    let deed = |w: &String| matches!(w.as_str(), "do" | "doing" | "done");
+    if question.get(at).is_some_and(|w| w == "what") && question[from..].iter().take(3).any(deed) {
+        return None;
+    }
+    // "Which birds sing": without an auxiliary the noun asked for comes first.
+    let noun_first = usize::from(auxiliary.is_none() && matches!(question[at].as_str(), "what" | "which"));
     question[from..]
         .iter()
-        .find(|w| {
+        .filter(|w| {
             let skipped = words::is_stop(w) || only_asks(w) || speakers.iter().any(|s| is_name_of(w, s));
             // After a copula only a participle is a verb ("is Nora planning").
             let verbal = !copula || w.ends_with("ing") || w.ends_with("ed");
             !skipped && verbal
         })
+        .nth(noun_first)
         .map(|w| words::stem(w))
 }
 
@@ -236,6 +246,21 @@ mod tests {
         let asked = Asked::new(&query);
         assert_eq!(asked.stems, ["instrument", "buy"]);
         assert_eq!(asked.wanted, ["instrument"]);
+    }
+
+    #[test]
+    fn subject_and_verb_are_told_apart() {
+        for (text, verb, wanted, subject) in [
+            ("Which birds mesmerize Nora?", Some("mesmer"), vec!["bird"], true),
+            ("Which birds does Nora feed?", Some("feed"), vec!["bird"], false),
+            ("What did Nora do to sleep better?", None, vec![], false),
+        ] {
+            let query = query(text);
+            let asked = Asked::new(&query);
+            assert_eq!(asked.main_verb().map(String::as_str), verb, "{text}");
+            assert_eq!(asked.wanted, wanted, "{text}");
+            assert_eq!(asked.subject, subject, "{text}");
+        }
     }
 
     #[test]

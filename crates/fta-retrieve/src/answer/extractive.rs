@@ -58,7 +58,8 @@ impl Default for ExtractiveConfig {
     fn default() -> Self {
         Self {
             weights: ScoreWeights::default(),
-            min_confidence: 0.5,
+            // A little below one half: a doubtful answer that says how sure it is serves better than a wrong refusal.
+            min_confidence: 0.45,
             evidence: EvidenceWeights::default(),
             max_compared: 20,
             lead_margin: 0.4,
@@ -74,7 +75,7 @@ impl Default for ExtractiveConfig {
 
 /// Answers with the shortest span or date of the packet's sentences: offline, deterministic, English.
 ///
-/// Every word of an answer was said, but for dates, "Yes", "No" and whose sister it is. Abstains when it is likelier that
+/// Every word of an answer was said, but for dates, "Yes", "No" and whose sister it is. Abstains when it is likely that
 /// nothing was said about it: no sentence is near the question, or only others said such a thing of themselves.
 pub struct ExtractiveAnswerer {
     config: ExtractiveConfig,

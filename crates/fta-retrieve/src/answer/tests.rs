@@ -325,6 +325,38 @@ fn abstains_when_only_the_other_said_so() {
 }
 
 #[test]
+fn the_clause_that_tells_is_cut_out_of_a_sentence() {
+    check("What is Irina's favourite soup?", &[("Irina", "My favourite soup is borscht.")], "borscht");
+    let line = [("Irina", "So I recently joined a rowing club to meet people after the move.")];
+    check("What did Irina do to meet people?", &line, "joined a rowing club");
+    check("Which birds mesmerize Irina?", &[("Irina", "Owls have always mesmerized me.")], "Owls");
+}
+
+#[test]
+fn lists_are_joined_over_sentences() {
+    let lines = [
+        ("Irina", "I play the cello on Sundays."),
+        ("Paul", "How nice."),
+        ("Irina", "And I play the flute with my niece."),
+    ];
+    let got = ask("Which instruments does Irina play?", &lines);
+    assert!(got.text.contains("cello") && got.text.contains("flute"), "{}", got.text);
+    assert!(got.evidence.len() > 1, "{:?}", got.evidence);
+}
+
+#[test]
+fn the_rules_alone_decide_where_no_weights_are_given() {
+    let config = ExtractiveConfig { choice: None, ..ExtractiveConfig::default() };
+    let lines: Vec<(&str, &str)> = NOISE.into_iter().chain([("Irina", "I bought a kayak in May.")]).collect();
+    let packet = packet("What did Irina buy?", &[(DAY, &lines)]);
+    let answerer = ExtractiveAnswerer::new(config, None);
+    assert_eq!(answerer.answer_now(&packet).expect("no embedder can fail").text, "kayak");
+    let readings = answerer.readings(&packet).expect("no embedder can fail");
+    assert!(readings.iter().any(|r| r.text == "kayak"));
+    assert!(readings.iter().all(|r| r.features.iter().all(|x| x.is_finite() && x.abs() <= 2.0)));
+}
+
+#[test]
 fn abstains_when_nothing_speaks_of_what_is_named() {
     let lines =
         [("Irina", "We named our boat Heron."), ("Irina", "I bought a desk for my office on Friday.")];

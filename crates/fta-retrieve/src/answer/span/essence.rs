@@ -73,5 +73,6 @@ fn without_subject(marked: &Marked<'_>, (from, end): (usize, usize)) -> (usize, 
     if opens && marked.n_content((start, end)) > 0 { (start, end) } else { (from, end) }
 }
 
-const ADVERBS: &str = "just also even only really recently lately always usually often sometimes actually finally already \
+/// Adverbs that tell when or how often, or only lead on.
+pub(super) const ADVERBS: &str = "just also even only really recently lately always usually often sometimes actually finally already \
 still currently anyway besides last week month year night today yesterday so then now definitely totally";

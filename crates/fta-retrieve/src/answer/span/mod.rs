@@ -11,6 +11,7 @@ use crate::{
 
 use cut::trim;
 pub(super) use cut::{owned_by_speaker, shortened, strip_times};
+use essence::ADVERBS;
 pub(super) use essence::essence;
 
 /// A sentence, word by word, as seen from a question.
@@ -240,7 +241,9 @@ fn before_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)>
     let from = marked.clause_start(at);
     let said = (from..at).any(|i| marked.content(i) && !words::is_auxiliary(&marked.norms[i]));
     let pronoun = marked.norms.get(from).is_some_and(|w| subject(w));
-    (said && !pronoun).then_some((from, at))
+    let light = |i: usize| words::is_auxiliary(&marked.norms[i]) || words::listed(ADVERBS, &marked.norms[i]);
+    let end = (from..at).rev().find(|&i| !light(i)).map_or(from, |i| i + 1);
+    (said && !pronoun && end > from).then_some((from, end))
 }
 
 /// What follows the verb of the question in the sentence, up to the end of its phrase.
