@@ -44,24 +44,20 @@ impl Default for EvidenceWeights {
     }
 }
 
-/// Probability that the packet answers, in `[0, 1]`; 0 for an answer whose form rules it out.
+/// Probability that the packet answers, in `[0, 1]`; 0 for an answer whose form, or whose sentence, rules it out.
 pub(super) fn confidence(
     asked: &Asked<'_>,
     scored: &[Scored<'_>],
     (extracted, choice): (&Extracted, f32),
     weights: &EvidenceWeights,
 ) -> f32 {
-    if extracted.certainty <= 0.0 {
+    let used = || extracted.used.iter().filter_map(|&i| scored.get(i));
+    // A name tells nothing where nobody speaks of what bears it.
+    let nameless = asked.wants_name() && used().all(|s| s.covered < 0.1);
+    if extracted.certainty <= 0.0 || nameless {
         return 0.0;
     }
-    let used = extracted
-        .used
-        .iter()
-        .filter_map(|&i| scored.get(i))
-        // Nobody has a name for what the question names.
-        .filter(|s| !(asked.wants_name() && s.covered < 0.1))
-        .map(|s| support(asked, s))
-        .fold(0.0_f32, f32::max);
+    let used = used().map(|s| support(asked, s)).fold(0.0_f32, f32::max);
     // Names or things of the question that occur nowhere near the evidence.
     let unknown = asked.unknown(scored.iter().map(|s| &s.candidate));
     let used = (used * (1.0 - 0.6 * unknown)).clamp(0.0, 1.0);

@@ -122,7 +122,7 @@ impl ExtractiveAnswerer {
             return Ok(abstention(0.0));
         };
         let confidence = confidence(&asked, &scored, (&extracted, score), &self.config.evidence);
-        if extracted.certainty <= 0.0 || confidence < self.config.min_confidence {
+        if confidence <= 0.0 || confidence < self.config.min_confidence {
             return Ok(abstention(confidence));
         }
         Ok(answer_from(extracted, &scored, confidence))

@@ -327,7 +327,7 @@ fn abstains_when_only_the_other_said_so() {
 #[test]
 fn the_clause_that_tells_is_cut_out_of_a_sentence() {
     check("What is Irina's favourite soup?", &[("Irina", "My favourite soup is borscht.")], "borscht");
-    let line = [("Irina", "So I recently joined a rowing club to meet people after the move.")];
+    let line = [("Irina", "So I recently joined a rowing club to meet people.")];
     check("What did Irina do to meet people?", &line, "joined a rowing club");
     check("Which birds mesmerize Irina?", &[("Irina", "Owls have always mesmerized me.")], "Owls");
 }

@@ -257,16 +257,8 @@ fn after_verb(asked: &Asked<'_>, marked: &Marked<'_>) -> Option<(usize, usize)> 
 }
 
 /// Leaves out what the question says itself at the end of a phrase, with the preposition before it: "a rose bush for my
-/// garden", "goodies to thank my neighbours for their kindness".
+/// garden".
 fn without_repeated_tail(marked: &Marked<'_>, (from, mut end): (usize, usize)) -> (usize, usize) {
-    // A purpose that the question names is not what it asks for.
-    let purpose =
-        (from + 1..end.saturating_sub(1)).find(|&i| marked.norms[i] == "to" && marked.matched[i + 1]);
-    if let Some(to) = purpose
-        && marked.n_content((from, to)) > 0
-    {
-        end = to;
-    }
     while let Some(repeat) = (from..end).rev().find(|&i| marked.matched[i]) {
         if marked.n_content((repeat + 1, end)) > 0 {
             break;
