@@ -23,10 +23,10 @@ const FEELINGS: [&str; 5] = ["happy", "sad", "nervous", "proud", "tired"];
 fn long_story() -> Vec<Session> {
     (0..16)
         .map(|s| {
-            let texts: Vec<String> = (0..40)
+            let texts: Vec<String> = (0..50)
                 .map(|t| {
                     let (thing, place) = (THINGS[(s + t) % 8], PLACES[(s * 3 + t) % 7]);
-                    let (feeling, n) = (FEELINGS[t % 5], s * 40 + t);
+                    let (feeling, n) = (FEELINGS[t % 5], s * 50 + t);
                     format!("I bought {thing} number {n} in {place} yesterday. I was {feeling} about it all day {n}.")
                 })
                 .collect();

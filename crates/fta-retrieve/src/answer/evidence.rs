@@ -79,7 +79,7 @@ pub(super) fn confidence(
         + weights.bias;
     let probability = 1.0 / (1.0 + (-sum).exp());
     // LoCoMo asks about what was talked of; a thing that nobody ever named was too seldom there to be learned from.
-    if unknown >= ALL_UNKNOWN { 0.6 * probability } else { probability }
+    if unknown >= ALL_UNKNOWN { probability * (1.0 - unknown) } else { probability }
 }
 
 /// [`Asked::unknown`] of a question none of whose things, or none of whose names, occurs.
