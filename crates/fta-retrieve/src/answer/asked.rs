@@ -129,7 +129,9 @@ impl Asked<'_> {
             .iter()
             .filter(|s| Some(*s) != self.main_verb() && !self.wanted.contains(s) && !names.contains(s))
             .collect();
-        share(&names.iter().collect::<Vec<_>>()).max(0.6 * share(&things))
+        // Nobody says "for a living" of what they live on.
+        let things = if self.wants_occupation() { 0.0 } else { share(&things) };
+        share(&names.iter().collect::<Vec<_>>()).max(0.6 * things)
     }
 }
 
