@@ -35,6 +35,12 @@ pub fn assemble(query: Query, ranked: &[Ranked], corpus: &Corpus, config: &Retri
             primary.push(PrimaryUnit { unit: unit.clone(), score: candidate.score, rank });
         }
     }
+    if config.source_scope() == SourceScope::Said {
+        // What is left of the budget goes to the questions that the claims answer.
+        for taken in &primary {
+            shelf.complete(&taken.unit);
+        }
+    }
     let linked = linked_units(&primary, &mut shelf, corpus, config);
     let background = background(&query, corpus, &mut shelf, config.background);
     let spans = shelf.spans();
@@ -113,6 +119,21 @@ impl<'c> Shelf<'c> {
         shown.turns.extend(turns);
         shown.quotes = quotes;
         true
+    }
+
+    /// Puts the turns that a unit quotes besides on the shelf, each if it fits.
+    fn complete(&mut self, unit: &Unit) {
+        let session = &unit.evidence.session;
+        let Some(stored) = self.corpus.session(session) else { return };
+        for index in source_turns(unit, SourceScope::Quoted) {
+            let Some(turn) = stored.session.turns.get(index as usize) else { continue };
+            let shown = self.shown.get(session).filter(|shown| !shown.turns.contains(&index));
+            let Some(line) = shown.map(|shown| count(&turn_line(turn, &shown.quotes))) else { continue };
+            if self.fits(self.characters + line) {
+                self.characters += line;
+                self.shown.entry(session.clone()).or_default().turns.insert(index);
+            }
+        }
     }
 
     fn take_text(&mut self, text: &str) -> bool {

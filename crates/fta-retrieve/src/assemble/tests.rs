@@ -128,6 +128,21 @@ prop_compose! {
     }
 }
 
+#[test]
+fn what_is_left_of_a_budget_goes_to_the_questions_answered() {
+    let stored = session("s1", 1, &["Where do you row these days?", "On the lake behind the mill."]);
+    let mut answer = unit(1, &stored, 1);
+    answer.evidence.quotes.insert(0, quote(0, 0, 28));
+    let corpus = crate::fixture::corpus(vec![stored], vec![answer], Vec::new());
+    let turns = |budget: usize| {
+        let config = RetrievalConfig { token_budget: Some(budget), ..RetrievalConfig::offline() };
+        let packet = assemble(Query::default(), &ranked(vec![1]), &corpus, &config);
+        packet.spans.iter().flat_map(|s| s.turns.iter().map(|t| t.index)).collect::<Vec<u32>>()
+    };
+    assert_eq!(turns(14), [1]);
+    assert_eq!(turns(40), [0, 1]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
