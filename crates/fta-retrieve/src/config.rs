@@ -54,7 +54,7 @@ pub enum SourceScope {
     /// Only the turns that the claim rests on; the rest of the exchange comes when it is quoted by another unit.
     Quoted,
     /// Only the turn in which the claim was said ([`crate::claim_turn`]); a question before it comes when it ranks on
-    /// its own.
+    /// its own or when budget is left.
     Said,
 }
 

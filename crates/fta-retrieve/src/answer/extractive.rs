@@ -202,7 +202,7 @@ fn answer_from(extracted: Extracted, scored: &[Scored<'_>], confidence: f32) -> 
 #[async_trait]
 impl Answerer for ExtractiveAnswerer {
     fn id(&self) -> &'static str {
-        "extractive/1"
+        "extractive/2"
     }
 
     async fn answer(&self, packet: &Packet) -> Result<Answer, AnswerError> {

@@ -81,7 +81,7 @@ pub(crate) fn times_of(text: &str, question: &Question<'_>) -> Vec<EventTime> {
 #[async_trait]
 impl QueryRewriter for RuleRewriter {
     fn id(&self) -> &'static str {
-        "rules/1"
+        "rules/2"
     }
 
     async fn rewrite(&self, question: Question<'_>) -> Result<Query, RewriteError> {
